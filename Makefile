@@ -1,0 +1,38 @@
+# Needs only Python 3.11+ and make; everything else is set up inside .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+JOBS ?= 2
+
+.PHONY: demo test lint bench audit clean
+
+.venv/runtime: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Sundog needs Python 3.11 or newer; found " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 $(MAKECMDGOALS)") if sys.version_info < (3, 11) else None'
+	@echo "Setting up .venv (a minute the first time)"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/develop: .venv/runtime
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	@touch $@
+
+demo: .venv/runtime
+	@$(BIN)/python examples/demo.py
+
+test: .venv/develop
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+
+lint: .venv/develop
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+audit: .venv/develop
+	$(BIN)/python -m pytest -n $(JOBS) -m slow
+
+bench: .venv/develop
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf .venv build demo-output .pytest_cache .mypy_cache .ruff_cache

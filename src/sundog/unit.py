@@ -1,0 +1,37 @@
+"""Whom the guarantee protects: the neighbour relation and the privacy unit.
+
+REPLACE: one unit's rows are replaced, the number of rows is public (what the five papers use).
+ADD-REMOVE: one unit's rows are added or removed, the number of rows is private.
+A unit is a row, or all rows that share a value of one column, of which at most `rows` are looked at.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from sundog.errors import UserError
+
+Neighbours = Literal["add-remove", "replace"]
+
+
+@dataclass(frozen=True)
+class PrivacyUnit:
+    """The neighbour relation, the column that names the unit (None: each row is one) and its bound on rows."""
+
+    neighbours: Neighbours = "add-remove"
+    column: str | None = None
+    rows: int = 1
+
+    def __post_init__(self) -> None:
+        if self.neighbours not in get_args(Neighbours):
+            raise UserError(f"neighbours: found {self.neighbours!r}; allowed are 'add-remove' and 'replace'.")
+        if self.rows < 1:
+            raise UserError(f"rows per unit: found {self.rows}; it must be 1 or more.")
+        if self.column is None and self.rows != 1:
+            raise UserError("rows per unit: needs a unit column; name it with --unit COLUMN (unit=... in Python).")
+
+    def describe(self) -> str:
+        """Who is protected, in one sentence for certificates."""
+        verb = "added or removed" if self.neighbours == "add-remove" else "replaced (the number of rows is public)"
+        if self.column is None:
+            return f"one row {verb}"
+        return f"all rows of one value of {self.column!r} (at most {self.rows} are used) {verb}"
