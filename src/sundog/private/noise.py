@@ -1,0 +1,128 @@
+"""The privacy noise: exact samplers of OpenDP, fed by the operating system's entropy. There is no seed.
+
+Gaussian (Canonne, Kamath, Steinke 2020): rho = D^2 / (2 s^2) for the discrete Gaussian of scale s on any lattice.
+Counts are integers, but the discrete Gaussian on the integers is not close to a Gaussian at small s. So the noise is
+drawn on a lattice of step 2^-shift <= s 2^-40 and rounded: with Z = OpenDP's draw at scale s 2^shift,
+
+    release = round((count 2^shift + Z) / 2^shift) = count + round(Z / 2^shift),
+
+the same number written twice (ties go up). The left side is a post-processing of OpenDP's mechanism on the scaled
+counts, whose sensitivity and scale both grew by 2^shift; the right side is what is computed, and cannot overflow.
+Its law is P(noise = y) = Phi((y + 1/2)/s) - Phi((y - 1/2)/s) up to 2^-40; accountant.py bounds what that is worth.
+
+Selection: exponential mechanism with P(r) ~ exp(u_r / b), the k best at once by Gumbel noise:
+rho = k D^2 / (2 b^2) (bounded range; Cesar and Rogers 2021), for scores of which one unit moves each by at most D.
+
+Scales are rounded up and costs computed from the rounded scale, in exact rationals.
+"""
+
+import math
+from fractions import Fraction
+from functools import cache
+from types import ModuleType
+
+import numpy as np
+from jaxtyping import Int
+
+from sundog.errors import UserError
+from sundog.private.accountant import SLACK, round_up
+
+LATTICE_BITS = 40
+LEAST_SCALE, MOST_SCALE = 2.0**-20, 2.0**56
+_MOST_COUNT = 2**62 - 1
+
+
+def gaussian_scale(sensitivity_squared: int | Fraction, rho: float) -> float:
+    """The least float s with D^2 / (2 s^2) <= rho."""
+    _check_positive("rho", rho)
+    _check_positive("squared sensitivity", sensitivity_squared)
+    needed = Fraction(sensitivity_squared) / (2 * Fraction(rho))
+    scale = math.sqrt(needed) * (1 - 2.0**-51)
+    while Fraction(scale) ** 2 < needed:
+        scale = math.nextafter(scale, math.inf)
+    return scale
+
+
+def gaussian_cost(sensitivity_squared: int | Fraction, scale: float) -> float:
+    """The least float rho with rho >= D^2 / (2 s^2)."""
+    _check_positive("scale", scale)
+    return round_up(Fraction(sensitivity_squared) / (2 * Fraction(scale) ** 2))
+
+
+def add_gaussian(counts: Int[np.ndarray, "cells"], scale: float) -> Int[np.ndarray, "cells"]:
+    """The counts, each with independent Gaussian noise of standard deviation `scale`, rounded to integers.
+
+    Counts and noise are first clamped to 2^62, so that their sum cannot overflow. Clamping is 1-Lipschitz in every
+    cell, so it does not raise the sensitivity, and the bound does not depend on the data.
+    """
+    _check_scale(scale)
+    shift = max(0, LATTICE_BITS + 1 - math.frexp(scale)[1])
+    dp = _opendp()
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
+    draw = dp.m.make_gaussian(*space, scale=math.ldexp(scale, shift))
+    lattice = np.asarray(draw([0] * len(counts)), dtype=np.int64)
+    noise = _round_shift(lattice, shift)
+    return np.clip(counts, -_MOST_COUNT, _MOST_COUNT) + np.clip(noise, -_MOST_COUNT, _MOST_COUNT)
+
+
+def top_k_scale(sensitivity: int | Fraction, k: int, *, rho: float) -> float:
+    """The least float b with k D^2 / (2 b^2) <= rho."""
+    return gaussian_scale(k * Fraction(sensitivity) ** 2, rho)
+
+
+def top_k_cost(sensitivity: int | Fraction, k: int, *, scale: float) -> float:
+    """The least float rho with rho >= k D^2 / (2 b^2)."""
+    return gaussian_cost(k * Fraction(sensitivity) ** 2, scale)
+
+
+def top_k(scores: Int[np.ndarray, "candidates"], k: int, *, scale: float) -> list[int]:
+    """The indices of the k best scores by the exponential mechanism, best first; all of them, in order, if k allows."""
+    if k < 1:
+        raise UserError(f"selection: found k = {k}; it must be 1 or more.")
+    _check_scale(scale)
+    if k >= len(scores):
+        return list(range(len(scores)))
+    dp = _opendp()
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64", monotonic=False)
+    choose = dp.m.make_noisy_top_k(*space, dp.zero_concentrated_divergence(), k=k, scale=scale)
+    return [int(index) for index in choose(scores.tolist())]
+
+
+def threshold(scale: float, delta: float, *, rows: int) -> int:
+    """The least count at which a value may be shown, so that one unit's own values show with probability <= delta.
+
+    A unit has at most `rows` rows, in at most `rows` values that no one else has; each shows if its noise reaches
+    tau - rows - 1/2 (the half is the rounding). The slack in delta covers lattice and float error many times over.
+    """
+    from scipy.stats import norm
+
+    _check_scale(scale)
+    if not (0 < delta < 1 and rows >= 1):
+        raise UserError(f"threshold: found delta {delta!r} and rows {rows}; delta must be in (0, 1), rows 1 or more.")
+    reach = scale * float(norm.isf(delta / rows * (1 - SLACK)))
+    return math.ceil(rows + 0.5 + reach)
+
+
+@cache
+def _opendp() -> ModuleType:
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    return dp  # type: ignore[no-any-return]
+
+
+def _round_shift(values: Int[np.ndarray, "cells"], shift: int) -> Int[np.ndarray, "cells"]:
+    """Values / 2^shift, rounded to the nearest integer, ties up, without the overflow of adding a half."""
+    return values if shift == 0 else (values >> shift) + ((values >> (shift - 1)) & 1)
+
+
+def _check_scale(scale: float) -> None:
+    if not LEAST_SCALE <= scale <= MOST_SCALE:
+        raise UserError(
+            f"noise: found scale {scale!r}; it must lie between 2^-20 and 2^56. Spend more rho on this (or far less)."
+        )
+
+
+def _check_positive(name: str, value: float | Fraction) -> None:
+    if not 0 < value < math.inf:
+        raise UserError(f"noise: found {name} {value!r}; it must be finite and above 0.")

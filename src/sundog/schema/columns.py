@@ -1,0 +1,187 @@
+"""The kinds of columns, and how a value becomes a code and back.
+
+Every value is encoded as one non-negative integer below the column's `size`, so that counts are exact and the same on
+every engine:
+
+- Categorical (also booleans): the position of the label, then one code for "missing" if the column may be null.
+- Numeric (integers, decimals, dates, datetimes): the number of steps above the lower bound on the column's public grid
+  (1, 10^-decimals, one day, `resolution` seconds), then one code for "missing".
+
+What lies outside the declared domain has a declared place: numbers and dates are clamped to the nearest bound; an
+unknown label goes to `fallback`; null in a column that may not be null goes to `fallback` (labels) or the lower bound.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+from jaxtyping import Int
+
+from sundog.errors import UserError
+
+Label = str | int | float | bool
+NumericKind = Literal["integer", "number", "date", "datetime"]
+GRID_LIMIT = 2**52
+"""The finest grid a column may have: beyond it double-precision arithmetic could not place a value exactly."""
+
+EPOCH = date(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """A column of labels; `ordered` ones are ordinal. `true_texts`/`false_texts` are set for booleans only."""
+
+    name: str
+    labels: tuple[Label, ...]
+    ordered: bool = False
+    nullable: bool = False
+    fallback: int = 0
+    true_texts: tuple[str, ...] = ()
+    false_texts: tuple[str, ...] = ()
+
+    @property
+    def boolean(self) -> bool:
+        """Whether the labels are False and True."""
+        return bool(self.true_texts)
+
+    @property
+    def size(self) -> int:
+        """How many codes there are, the one for "missing" included."""
+        return len(self.labels) + self.nullable
+
+    @property
+    def missing(self) -> int | None:
+        """The code for "missing", or None where the column may not be null."""
+        return len(self.labels) if self.nullable else None
+
+    @property
+    def null_code(self) -> int:
+        """Where a null goes."""
+        return len(self.labels) if self.nullable else self.fallback
+
+    def decode(self, codes: Int[np.ndarray, " rows"]) -> pa.Array:
+        """The labels of these codes, null for missing."""
+        return pa.array([*self.labels, None], type=self.arrow_type).take(pa.array(codes))
+
+    @property
+    def arrow_type(self) -> pa.DataType:
+        """The Arrow type of the labels."""
+        kinds = {type(label) for label in self.labels}
+        return pa.bool_() if kinds == {bool} else pa.int64() if kinds == {int} else _text_or_float(kinds)
+
+    def text(self, codes: Int[np.ndarray, " rows"]) -> pa.Array:
+        """The labels as a CSV file shows them."""
+        words = [self.false_texts[0], self.true_texts[0]] if self.boolean else [str(label) for label in self.labels]
+        return pa.array([*words, None], type=pa.string()).take(pa.array(codes))
+
+    def describe(self, code: int) -> str:
+        """One code in words."""
+        return "missing" if code == self.missing else str(self.labels[code])
+
+
+def _text_or_float(kinds: set[type]) -> pa.DataType:
+    return pa.string() if str in kinds else pa.float64()
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """A column on a public grid: `lower` and `upper` count grid units from zero (or from 1970-01-01)."""
+
+    name: str
+    kind: NumericKind
+    lower: int
+    upper: int
+    decimals: int = 0
+    resolution: int = 1
+    nullable: bool = False
+    fixed_decimals: bool = False
+    format: str | None = None
+    bins: int | tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.steps > GRID_LIMIT:
+            remedy = {"number": "sundog.decimals", "datetime": "sundog.resolution"}.get(self.kind, "the bounds")
+            raise UserError(
+                f"field {self.name!r}: its grid has {self.steps} points; at most 2^52 are allowed. "
+                f"Narrow the bounds or coarsen {remedy}."
+            )
+
+    @property
+    def steps(self) -> int:
+        """How many grid points lie between the bounds, both included."""
+        return self.upper - self.lower + 1
+
+    @property
+    def size(self) -> int:
+        """How many codes there are, the one for "missing" included."""
+        return self.steps + self.nullable
+
+    @property
+    def missing(self) -> int | None:
+        """The code for "missing", or None where the column may not be null."""
+        return self.steps if self.nullable else None
+
+    @property
+    def null_code(self) -> int:
+        """Where a null or an unreadable value goes."""
+        return self.steps if self.nullable else 0
+
+    def decode(self, codes: Int[np.ndarray, " rows"]) -> pa.Array:
+        """The values of these codes, null for missing."""
+        codes = np.asarray(codes)
+        null = codes == self.steps
+        units = np.where(null, 0, codes).astype(np.int64) + self.lower
+        if self.kind == "number":
+            return pa.array(units / 10.0**self.decimals, mask=null)
+        if self.kind == "integer":
+            return pa.array(units, mask=null)
+        if self.kind == "date":
+            return pa.array(units.astype(np.int32), mask=null).cast(pa.date32())
+        return pa.array(units * self.resolution, mask=null).cast(pa.timestamp("s"))
+
+    def text(self, codes: Int[np.ndarray, " rows"]) -> pa.Array:
+        """The values as a CSV file shows them: declared decimals and date formats are kept."""
+        import pyarrow.compute as pc  # noqa: PLC0415 (slow to import)
+
+        values = self.decode(codes)
+        if self.kind in ("date", "datetime"):
+            default = "%Y-%m-%d" if self.kind == "date" else "%Y-%m-%dT%H:%M:%S"
+            return pc.strftime(values.cast(pa.timestamp("s")), format=self.format or default)
+        if self.fixed_decimals and self.decimals:
+            return pc.round(values, ndigits=self.decimals).cast(pa.decimal128(38, self.decimals)).cast(pa.string())
+        return values.cast(pa.string())
+
+    def describe(self, code: int) -> str:
+        """One code in words."""
+        if code == self.missing:
+            return "missing"
+        units = self.lower + int(code)
+        if self.kind == "number":
+            return str(Decimal(units).scaleb(-self.decimals))
+        if self.kind == "date":
+            return (EPOCH + timedelta(days=units)).isoformat()
+        if self.kind == "datetime":
+            return datetime.fromtimestamp(units * self.resolution, UTC).replace(tzinfo=None).isoformat()
+        return str(units)
+
+
+Column = Categorical | Numeric
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """A column that names rows or people: never modelled; left out of the synthetic table or numbered afresh."""
+
+    name: str
+    regenerate: bool = False
+    whole_number: bool = False
+
+    def regenerated(self, rows: int) -> pa.Array:
+        """1, 2, 3, ... as numbers or as zero-padded text."""
+        numbers = np.arange(1, rows + 1)
+        if self.whole_number:
+            return pa.array(numbers)
+        return pa.array([f"{number:0{len(str(rows))}d}" for number in numbers], type=pa.string())

@@ -1,0 +1,50 @@
+"""Source: where a table lives. One method matters: add up the answers of all batches of encoded rows.
+
+Any engine that can run a function over record batches and add up vectors can be a source: a file, a frame, a query, and
+later a cluster, where every executor adds up its own part and only the totals travel.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from jaxtyping import Int
+
+from sundog.rows import Rows
+from sundog.schema import Schema
+from sundog.unit import PrivacyUnit
+
+Adder = Callable[[Rows, Int[np.ndarray, " cells"]], None]
+"""Adds what a batch contributes to the totals, in place."""
+
+
+class Source(Protocol):
+    """A table somewhere."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns that are there."""
+
+    def add_up(self, schema: Schema, unit: PrivacyUnit, *, add: Adder, size: int) -> Int[np.ndarray, " cells"]:
+        """The totals of `size` cells over all batches of encoded rows, at most `unit.rows` rows of each unit."""
+
+    def value_counts(self, column: str, unit: PrivacyUnit) -> dict[str, int]:
+        """How often each text occurs in one column whose domain is not yet known; nulls are not counted."""
+
+    def read(self, schema: Schema) -> Rows:
+        """All rows at once: for tables that are public or synthetic."""
+
+
+def check_columns(source: Source, wanted: tuple[str, ...]) -> None:
+    """Refuse, before any row is read, a table that lacks a declared column."""
+    from sundog.errors import UserError  # noqa: PLC0415
+
+    lacking = [name for name in wanted if name not in source.columns]
+    if lacking:
+        found = ", ".join(repr(name) for name in source.columns[:20]) or "none"
+        raise UserError(
+            f"the table lacks the column {lacking[0]!r}"
+            + (f" and {len(lacking) - 1} more" if lacking[1:] else "")
+            + "; "
+            f"columns found: {found}. Mend the schema or the table (a CSV file with another separator: --delimiter)."
+        )

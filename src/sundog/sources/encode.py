@@ -1,0 +1,182 @@
+"""The SQL that turns one raw column into codes: the one definition of encoding, for every source.
+
+Text is read as text, typed columns by their type; what cannot be read is null; null and unknown labels have their
+declared place. No cell can raise an error, whatever it holds.
+"""
+
+from dataclasses import dataclass
+
+from sundog.schema import Categorical, Column, Numeric
+
+INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+
+
+def identifier(name: str) -> str:
+    """A quoted SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A quoted SQL text."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """A column as the engine sees it: its name and type there."""
+
+    name: str
+    type: str
+
+    @property
+    def sql(self) -> str:
+        """The column in SQL."""
+        return identifier(self.name)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the engine holds whole numbers."""
+        return self.type in INTEGERS
+
+    @property
+    def number(self) -> bool:
+        """Whether the engine holds numbers."""
+        return self.whole or self.type in ("FLOAT", "DOUBLE") or self.type.startswith("DECIMAL")
+
+    @property
+    def moment(self) -> bool:
+        """Whether the engine holds dates or times of day on dates."""
+        return self.type == "DATE" or self.type.startswith("TIMESTAMP")
+
+    def as_text(self) -> str:
+        """The value as text; a float that is a whole number reads like the whole number."""
+        if self.type in ("FLOAT", "DOUBLE"):
+            whole = f"({self.sql} = floor({self.sql}) AND abs({self.sql}) < 1e15)"
+            return f"CASE WHEN {whole} THEN CAST(TRY_CAST({self.sql} AS BIGINT) AS VARCHAR) ELSE CAST({self.sql} AS VARCHAR) END"
+        return f"CAST({self.sql} AS VARCHAR)"
+
+    def as_number(self) -> str:
+        """The value as a double, null where it is none."""
+        if self.number or self.type == "BOOLEAN":
+            value = f"CAST({self.sql} AS DOUBLE)"
+        else:
+            value = f"TRY_CAST(CAST({self.sql} AS VARCHAR) AS DOUBLE)"
+        return f"CASE WHEN isnan({value}) THEN NULL ELSE {value} END"
+
+
+def enum_name(column: Column) -> str:
+    """The name of the SQL type that holds a categorical column's labels."""
+    return identifier("labels of " + column.name)
+
+
+def enum_type(column: Categorical) -> str:
+    """The SQL type of a categorical column: one hash look-up per cell, however many labels."""
+    return f"ENUM ({', '.join(literal(str(label)) for label in column.labels)})"
+
+
+def storage_type(size: int) -> str:
+    """The smallest SQL type that holds the codes."""
+    for bits, name in ((8, "UTINYINT"), (16, "USMALLINT"), (31, "UINTEGER")):
+        if size <= 1 << bits:
+            return name
+    return "BIGINT"
+
+
+def encode_sql(column: Column, raw: RawColumn, missing_values: tuple[str, ...]) -> str:
+    """The SQL expression of a column's code."""
+    if isinstance(column, Numeric):
+        code = _numeric_code(column, raw, missing_values)
+        place = str(column.null_code)
+    else:
+        code = _boolean_code(column, raw) if column.boolean else _label_code(column, raw)
+        place = _place_of_unknown(column, raw, missing_values)
+    return f"CAST(COALESCE({code}, {place}) AS {storage_type(column.size)})"
+
+
+def _place_of_unknown(column: Categorical, raw: RawColumn, missing_values: tuple[str, ...]) -> str:
+    if column.fallback == column.null_code:
+        return str(column.null_code)
+    absent = f"{raw.sql} IS NULL" + "".join(f" OR {raw.as_text()} = {literal(text)}" for text in missing_values)
+    return f"CASE WHEN {absent} THEN {column.null_code} ELSE {column.fallback} END"
+
+
+def _label_code(column: Categorical, raw: RawColumn) -> str:
+    text = raw.as_text()
+    if not isinstance(column.labels[0], str) and not raw.number:  # '1.0' and ' 1' mean 1 where labels are numbers
+        text = RawColumn(raw.name, "DOUBLE").as_text().replace(raw.sql, f"({raw.as_number()})")
+    return f"CAST(enum_code(TRY_CAST(({text}) AS {enum_name(column)})) AS BIGINT)"
+
+
+def _boolean_code(column: Categorical, raw: RawColumn) -> str:
+    if raw.type == "BOOLEAN":
+        return f"CAST({raw.sql} AS BIGINT)"
+    text = raw.as_text()
+    true = ", ".join(literal(word) for word in column.true_texts)
+    false = ", ".join(literal(word) for word in column.false_texts)
+    return f"CASE WHEN ({text}) IN ({true}) THEN 1 WHEN ({text}) IN ({false}) THEN 0 END"
+
+
+def _numeric_code(column: Numeric, raw: RawColumn, missing_values: tuple[str, ...]) -> str:
+    if column.kind == "date":
+        code = _date_code(column, raw)
+    elif column.kind == "datetime":
+        code = _datetime_code(column, raw)
+    else:
+        code = _grid_code(column, raw)
+    declared = _declared_missing(raw, missing_values)
+    return f"CASE WHEN {declared} THEN NULL ELSE {code} END" if declared else code
+
+
+def _declared_missing(raw: RawColumn, missing_values: tuple[str, ...]) -> str:
+    """Whether a value is one of the declared missing values; typed numbers are compared as numbers."""
+    words = [word for word in missing_values if word]
+    if not raw.number:
+        return f"CAST({raw.sql} AS VARCHAR) IN ({', '.join(literal(word) for word in words)})" if words else ""
+    numbers = [repr(float(word)) for word in words if _is_number(word)]
+    return f"{raw.sql} IN ({', '.join(numbers)})" if numbers else ""
+
+
+def _is_number(word: str) -> bool:
+    try:
+        return abs(float(word)) < float("inf")
+    except ValueError:
+        return False
+
+
+def _grid_code(column: Numeric, raw: RawColumn) -> str:
+    if raw.whole and column.decimals == 0:
+        return f"CAST({_clamp(raw.sql, str(column.lower), str(column.upper))} AS BIGINT) - ({column.lower})"
+    scale = 10**column.decimals
+    low, high = column.lower / scale, column.upper / scale
+    clamped = _clamp(f"({raw.as_number()})", repr(low), repr(high))
+    return f"CAST(floor(({clamped}) * {scale}.0::DOUBLE + 0.5) AS BIGINT) - ({column.lower})"
+
+
+def _clamp(value: str, low: str, high: str) -> str:
+    """The value between its bounds; null stays null (least and greatest would skip it)."""
+    return f"(CASE WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high} ELSE {value} END)"
+
+
+def _read_moment(column: Numeric, raw: RawColumn) -> str:
+    if raw.type == "TIMESTAMP WITH TIME ZONE":
+        return f"make_timestamp(epoch_us({raw.sql}))"
+    if raw.moment:
+        return f"CAST({raw.sql} AS TIMESTAMP)"
+    text = f"CAST({raw.sql} AS VARCHAR)"
+    if column.format:
+        return f"try_strptime({text}, {literal(column.format)})"
+    return f"COALESCE(TRY_CAST({text} AS TIMESTAMP), CAST(TRY_CAST({text} AS DATE) AS TIMESTAMP))"
+
+
+def _date_code(column: Numeric, raw: RawColumn) -> str:
+    day = _clamp(_read_moment(column, raw), _edge(column, 0), _edge(column, column.steps - 1))
+    return f"(CAST({day} AS DATE) - DATE '1970-01-01') - ({column.lower})"
+
+
+def _datetime_code(column: Numeric, raw: RawColumn) -> str:
+    moment = _clamp(_read_moment(column, raw), _edge(column, 0), _edge(column, column.steps - 1))
+    return f"CAST(floor(epoch({moment}) / {column.resolution}.0) AS BIGINT) - ({column.lower})"
+
+
+def _edge(column: Numeric, code: int) -> str:
+    return f"TIMESTAMP {literal(column.describe(code))}"

@@ -1,0 +1,126 @@
+"""Files as tables: CSV and TSV (also gzipped), Parquet, DuckDB databases; single files and globs.
+
+A CSV file's dialect is declared, never guessed from its rows: comma (or tab for .tsv), double quotes, one header line.
+Lines too short are filled with nulls, surplus cells and unreadable lines are dropped; no line can stop a run.
+"""
+
+import csv
+import glob
+import gzip
+from pathlib import Path
+from typing import Any
+
+from sundog.errors import UserError
+from sundog.sources.duck import DuckTable, connect, identifier, raw_columns
+from sundog.sources.encode import RawColumn, literal
+
+TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ","}
+PARQUET = (".parquet", ".pq")
+DATABASE = (".duckdb", ".db", ".ddb")
+
+
+def open_file(data: str | Path, *, delimiter: str | None = None, sql: str | None = None) -> DuckTable:
+    """The table in a file (or the files a glob names); `sql` picks what to read from a database."""
+    paths = _paths(str(data))
+    kind = _kind(paths[0])
+    if sql is not None and kind not in DATABASE:
+        raise UserError(f"--sql: {str(data)!r} is not a DuckDB database; --sql reads from {', '.join(DATABASE)} files.")
+    if delimiter is not None and kind not in TEXT:
+        raise UserError(f"--delimiter: {str(data)!r} is not a text file; it applies to {', '.join(TEXT)} files.")
+    if kind in TEXT:
+        return _open_text(paths, delimiter or TEXT[kind])
+    if kind in PARQUET:
+        return _open_parquet(paths)
+    if kind in DATABASE:
+        return _open_database(paths[0], sql)
+    allowed = ", ".join([*TEXT, *PARQUET, *DATABASE])
+    raise UserError(
+        f"data file {str(data)!r}: unknown kind {kind or '(no ending)'!r}; allowed are {allowed} (also .gz text)."
+    )
+
+
+def _paths(data: str) -> list[str]:
+    if Path(data).is_file():
+        return [data]
+    if Path(data).is_dir():
+        raise UserError(f"data {data!r} is a folder; name a file or a glob such as {data.rstrip('/')}/*.parquet.")
+    found = sorted(glob.glob(data, recursive=True)) if glob.has_magic(data) else []
+    if not found:
+        raise UserError(f"data file {data!r} does not exist; check the path.")
+    if len({_kind(path) for path in found}) > 1:
+        raise UserError(f"data {data!r} names files of several kinds; name files of one kind.")
+    return found
+
+
+def _kind(path: str) -> str:
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    return suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else (suffixes[-1] if suffixes else "")
+
+
+def _open_text(paths: list[str], delimiter: str) -> DuckTable:
+    if len(delimiter) != 1:
+        raise UserError(f"--delimiter: found {delimiter!r}; it must be one character.")
+    header = _header(paths[0], delimiter)
+    for path in paths[1:]:
+        if _header(path, delimiter) != header:
+            raise UserError(f"{path!r} has another header line than {paths[0]!r}; files of one table must agree.")
+    twice = next((name for name in header if header.count(name) > 1 and name), None)
+    if twice is not None:
+        raise UserError(f"{paths[0]!r}: its header names {twice!r} twice; column names must be unique.")
+    spec = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(header)))
+    files = ", ".join(literal(path) for path in paths)
+    relation = (
+        f"read_csv([{files}], columns={{{spec}}}, auto_detect=false, header=true, delim={literal(delimiter)}, "
+        "quote='\"', escape='\"', strict_mode=false, null_padding=true, ignore_errors=true, parallel=false, "
+        "max_line_size=67108864, buffer_size=268435456)"
+    )
+    raw = {name: RawColumn(f"c{k}", "VARCHAR") for k, name in enumerate(header)}
+    return DuckTable(connect(), relation, raw, label=f"data file {paths[0]!r}")
+
+
+def _header(path: str, delimiter: str) -> list[str]:
+    opener: Any = gzip.open if path.lower().endswith(".gz") else open
+    try:
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+            header = next(csv.reader(file, delimiter=delimiter), None)
+    except UnicodeDecodeError:
+        raise UserError(f"data file {path!r} is not UTF-8 text; convert it to UTF-8.") from None
+    except (OSError, EOFError, csv.Error):
+        raise UserError(f"data file {path!r} cannot be read; check that it is complete and readable.") from None
+    if not header:
+        raise UserError(f"data file {path!r} is empty; it needs a header line with the column names.")
+    return header
+
+
+def _open_parquet(paths: list[str]) -> DuckTable:
+    files = ", ".join(literal(path) for path in paths)
+    return _describe(connect(), f"read_parquet([{files}], union_by_name=true)", f"data file {paths[0]!r}")
+
+
+def _open_database(path: str, sql: str | None) -> DuckTable:
+    import duckdb  # noqa: PLC0415
+
+    connection = connect()
+    try:
+        connection.execute(f"ATTACH {literal(path)} AS data (READ_ONLY)")
+        connection.execute("USE data")
+        if sql is None:
+            tables = [name for (name,) in connection.sql("SELECT table_name FROM duckdb_tables()").fetchall()]
+            if len(tables) != 1:
+                found = ", ".join(map(repr, tables)) or "none"
+                raise UserError(f'{path!r} holds the tables {found}; say which with --sql "SELECT * FROM ...".')
+            sql = f"SELECT * FROM {identifier(tables[0])}"
+    except duckdb.Error:
+        raise UserError(f"{path!r} cannot be opened as a DuckDB database; check the file and its version.") from None
+    return _describe(connection, f"({sql.rstrip('; ')})", f"the query on {path!r}")
+
+
+def _describe(connection: Any, relation: str, label: str) -> DuckTable:
+    import duckdb  # noqa: PLC0415
+
+    try:
+        raw = raw_columns(connection, relation)
+    except duckdb.Error as error:
+        reason = type(error).__name__.removesuffix("Exception")
+        raise UserError(f"{label} cannot be read ({reason}); check that it is complete and spelled right.") from None
+    return DuckTable(connection, relation, raw, label)
