@@ -4,9 +4,9 @@ zCDP (Canonne, Kamath, Steinke 2020, Prop. 12): rho-zCDP gives (epsilon, delta)-
 
     log delta = min  x((1+x) rho - epsilon) - x log(1 + 1/x) - log(1+x).
 
-The objective is convex; its minimum, epsilon = (2x+1) rho - log(1 + 1/x), turns it into log delta = -rho x^2 - log(1+x),
-so that each conversion is a root of a monotone function, found to float precision. Every alpha gives a valid bound, so
-an inexact root errs on the safe side; results are rounded away from the claim by more than the float error.
+The objective is convex; where it is least, epsilon = (2x+1) rho - log(1 + 1/x) and log delta = -rho x^2 - log(1+x).
+So each conversion is a root of a monotone function, found to float precision. Every alpha gives a valid bound, so an
+inexact root errs on the safe side; results are rounded away from the claim by more than the float error.
 
 Exact Gaussian: adaptively composed Gaussian noise of total cost rho is one Gaussian of mu = sqrt(2 rho), and
 delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu).
@@ -15,8 +15,8 @@ Lattice slack: our noise lives on a lattice of step h <= sigma 2^-40 and is then
 not literally that Gaussian. Add to it a uniform point of the lattice cell, which rounding undoes. The density q of the
 result at y + u differs from the Gaussian density p by log(q/p) = (y-c).u/sigma^2 + |u|^2/(2 sigma^2) (the normalisers
 agree to exp(-2^80)). As u is uniform and independent of y, and later choices see only y, |(y-c).u| <= t |y-c| h/sqrt 12
-except with probability 2 exp(-t^2/2), for the centre c of either neighbour; |y-c| <= sigma (sqrt d + t + mu) except with
-exp(-t^2/2). So over d coordinates in all |log(q/p)| <= a = t h (sqrt d + t + mu)/(sigma sqrt 12) + d h^2/(8 sigma^2),
+except with probability 2 exp(-t^2/2), for the centre c of either neighbour; |y-c| <= sigma (sqrt d + t + mu) except
+with exp(-t^2/2). So over d coordinates in all |log(q/p)| <= a = t h (sqrt d + t + mu)/(sigma sqrt 12) + d h^2/(8 sigma^2),
 outside probability 5 exp(-t^2/2), and delta_lattice(epsilon) <= e^a delta(epsilon - 2a) + 5 exp(-t^2/2). With t = 12,
 mu <= 2^10 and d <= 2^46 (decades of drawing) a < 2^-15 and the rest is below 1e-30: hence SLACK. A claim below
 LEAST_EPSILON or LEAST_DELTA, or one that the slack makes worse, is converted as zCDP, which the discrete Gaussian
@@ -36,7 +36,7 @@ from sundog.errors import UserError
 
 Accounting = Literal["gaussian", "zcdp"]
 Mechanism = Literal["gaussian", "exponential", "threshold", "none"]
-JSON: TypeAlias = "str | int | float | bool | None | Sequence[JSON] | Mapping[str, JSON]"
+JSON: TypeAlias = "str | int | float | bool | Sequence[JSON] | Mapping[str, JSON] | None"
 
 SLACK = 2.0**-14
 LEAST_EPSILON = 2.0**-10
@@ -64,7 +64,8 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     rho = max(rho, _LEAST_RHO)
     x, _ = _bracket(lambda x: (2 * x + 1) * rho - math.log1p(1 / x) > epsilon, 1e-300, max(1.0, (epsilon + 1) / rho))
     parts = (x * (1 + x) * rho, -x * epsilon, -x * math.log1p(1 / x), -math.log1p(x))
-    return min(1.0, math.exp(sum(parts) + _FLOAT_ERROR * sum(map(abs, parts))))
+    log_delta = sum(parts) + _FLOAT_ERROR * sum(map(abs, parts))
+    return min(1.0, max(math.ulp(0.0), math.exp(log_delta)))
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:
@@ -215,12 +216,6 @@ def exact_total(charges: Iterable[Charge]) -> tuple[Fraction, Fraction]:
     """The sums of rho and of delta, as exact rationals."""
     charges = tuple(charges)
     return sum((Fraction(c.rho) for c in charges), Fraction()), sum((Fraction(c.delta) for c in charges), Fraction())
-
-
-def total(charges: Iterable[Charge]) -> tuple[float, float]:
-    """The sums of rho and of delta, rounded up."""
-    rho, delta = exact_total(charges)
-    return round_up(rho), round_up(delta)
 
 
 def accounting_of(mechanisms: Iterable[str]) -> Accounting:

@@ -49,7 +49,7 @@ def gaussian_cost(sensitivity_squared: int | Fraction, scale: float) -> float:
     return round_up(Fraction(sensitivity_squared) / (2 * Fraction(scale) ** 2))
 
 
-def add_gaussian(counts: Int[np.ndarray, "cells"], scale: float) -> Int[np.ndarray, "cells"]:
+def add_gaussian(counts: Int[np.ndarray, " cells"], scale: float) -> Int[np.ndarray, " cells"]:
     """The counts, each with independent Gaussian noise of standard deviation `scale`, rounded to integers.
 
     Counts and noise are first clamped to 2^62, so that their sum cannot overflow. Clamping is 1-Lipschitz in every
@@ -75,7 +75,7 @@ def top_k_cost(sensitivity: int | Fraction, k: int, *, scale: float) -> float:
     return gaussian_cost(k * Fraction(sensitivity) ** 2, scale)
 
 
-def top_k(scores: Int[np.ndarray, "candidates"], k: int, *, scale: float) -> list[int]:
+def top_k(scores: Int[np.ndarray, " candidates"], k: int, *, scale: float) -> list[int]:
     """The indices of the k best scores by the exponential mechanism, best first; all of them, in order, if k allows."""
     if k < 1:
         raise UserError(f"selection: found k = {k}; it must be 1 or more.")
@@ -108,11 +108,11 @@ def _opendp() -> ModuleType:
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    return dp  # type: ignore[no-any-return]
+    return dp
 
 
-def _round_shift(values: Int[np.ndarray, "cells"], shift: int) -> Int[np.ndarray, "cells"]:
-    """Values / 2^shift, rounded to the nearest integer, ties up, without the overflow of adding a half."""
+def _round_shift(values: Int[np.ndarray, " cells"], shift: int) -> Int[np.ndarray, " cells"]:
+    """Values / 2^shift and round to the nearest integer, ties up, without the overflow of adding a half."""
     return values if shift == 0 else (values >> shift) + ((values >> (shift - 1)) & 1)
 
 

@@ -37,6 +37,9 @@ class Query(Protocol):
     def sensitivity_l1(self, neighbours: Neighbours) -> Fraction:
         """The L1 sensitivity in counts, exactly."""
 
+    def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
+        """The most by which one row can change any one cell, exactly."""
+
     def add(self, rows: Rows, totals: Int[np.ndarray, " cells"]) -> None:
         """Add the exact answer on these rows to the totals, in place."""
 

@@ -56,6 +56,10 @@ class Marginal:
         """1 (add-remove) or 2 (replace)."""
         return Fraction(1 if neighbours == "add-remove" else 2)
 
+    def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
+        """1: a row sits in one cell."""
+        return Fraction(1)
+
     def add(self, rows: Rows, totals: Int[np.ndarray, " cells"]) -> None:
         """Count the rows into the cells."""
         if len(rows):

@@ -144,7 +144,7 @@ class Numeric:
 
     def text(self, codes: Int[np.ndarray, " rows"]) -> pa.Array:
         """The values as a CSV file shows them: declared decimals and date formats are kept."""
-        import pyarrow.compute as pc  # noqa: PLC0415 (slow to import)
+        import pyarrow.compute as pc
 
         values = self.decode(codes)
         if self.kind in ("date", "datetime"):

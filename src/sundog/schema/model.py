@@ -63,7 +63,7 @@ class Schema:
     @staticmethod
     def from_json(document: Mapping[str, Any]) -> "Schema":
         """A schema from a Data Package Table Schema document."""
-        from sundog.schema.table_schema import read_document  # noqa: PLC0415 (it builds Schemas)
+        from sundog.schema.table_schema import read_document
 
         return read_document(document)
 

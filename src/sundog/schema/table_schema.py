@@ -201,7 +201,7 @@ def _numeric(field: FieldModel, nullable: bool) -> Numeric:
         )
     return Numeric(
         field.name,
-        field.type if field.type in ("integer", "date", "datetime") else "number",  # type: ignore[arg-type]
+        field.type if field.type in ("integer", "date", "datetime") else "number",
         lower=lower,
         upper=upper,
         decimals=decimals,

@@ -37,7 +37,7 @@ class Source(Protocol):
 
 def check_columns(source: Source, wanted: tuple[str, ...]) -> None:
     """Refuse, before any row is read, a table that lacks a declared column."""
-    from sundog.errors import UserError  # noqa: PLC0415
+    from sundog.errors import UserError
 
     lacking = [name for name in wanted if name not in source.columns]
     if lacking:

@@ -25,9 +25,9 @@ BATCH = 1 << 16
 
 def connect() -> Any:
     """A private in-memory engine that fetches no extensions and writes nothing but spill files."""
-    import duckdb  # noqa: PLC0415 (slow to import)
+    import duckdb
 
-    settings = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+    settings: dict[str, Any] = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
     return duckdb.connect(config=settings)
 
 
@@ -105,7 +105,7 @@ class DuckTable:
 
     @contextmanager
     def _quiet_failures(self) -> Iterator[None]:
-        import duckdb  # noqa: PLC0415
+        import duckdb
 
         try:
             yield

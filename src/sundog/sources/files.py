@@ -98,7 +98,7 @@ def _open_parquet(paths: list[str]) -> DuckTable:
 
 
 def _open_database(path: str, sql: str | None) -> DuckTable:
-    import duckdb  # noqa: PLC0415
+    import duckdb
 
     connection = connect()
     try:
@@ -116,7 +116,7 @@ def _open_database(path: str, sql: str | None) -> DuckTable:
 
 
 def _describe(connection: Any, relation: str, label: str) -> DuckTable:
-    import duckdb  # noqa: PLC0415
+    import duckdb
 
     try:
         raw = raw_columns(connection, relation)

@@ -1,0 +1,36 @@
+"""Generator: from released measurements to synthetic rows. Public zone: pure functions of public values.
+
+A generator is a frozen dataclass of hyperparameters; what it learns is an explicit state.
+"""
+
+from typing import Protocol, TypeVar
+
+import numpy as np
+from jaxtyping import Float
+
+from sundog.keys import Key
+from sundog.queries import Query
+from sundog.released import Released
+from sundog.rows import Rows
+from sundog.schema import Schema
+
+State = TypeVar("State")
+
+
+class Generator(Protocol[State]):
+    """What every generator offers."""
+
+    def supports(self, query: Query) -> bool:
+        """Whether measurements of this query can be used."""
+
+    def init(self, key: Key, schema: Schema) -> State:
+        """The state before anything is known."""
+
+    def fit(self, key: Key, state: State, *, released: Released) -> State:
+        """The state after these measurements; starts from the given one."""
+
+    def answer(self, state: State, query: Query) -> Float[np.ndarray, " cells"]:
+        """The model's answer to a query, as proportions of the rows."""
+
+    def sample(self, key: Key, state: State, *, rows: int) -> Rows:
+        """Synthetic rows."""

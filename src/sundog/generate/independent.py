@@ -1,0 +1,110 @@
+"""Independent columns: every column follows its own one-way measurement, and nothing else.
+
+The simplest generator, and the floor that every other one must beat. Cells are filled systematically (each gets its
+expected number of rows, give or take one), values inside a numeric cell are uniform. A column that was not measured is
+uniform over its codes.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from sundog.axis import Axis
+from sundog.estimate import nonnegative
+from sundog.keys import Key, permutation, split, uniforms
+from sundog.queries import Marginal, Query, answer
+from sundog.released import Released
+from sundog.rows import Rows
+from sundog.schema import Column, Schema
+
+REFERENCE_ROWS = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnModel:
+    """The proportions of one column's cells."""
+
+    axis: Axis
+    proportions: Float[np.ndarray, " cells"]
+
+
+@dataclass(frozen=True, eq=False)
+class IndependentState:
+    """One model a column."""
+
+    schema: Schema
+    columns: tuple[ColumnModel, ...]
+
+
+@dataclass(frozen=True)
+class Independent:
+    """Each column from its own one-way marginal."""
+
+    def supports(self, query: Query) -> bool:
+        """One-way marginals."""
+        return isinstance(query, Marginal) and len(query.axes) == 1
+
+    def init(self, key: Key, schema: Schema) -> IndependentState:
+        """Every column uniform."""
+        return IndependentState(schema, tuple(_uniform(column) for column in schema.columns))
+
+    def fit(self, key: Key, state: IndependentState, *, released: Released) -> IndependentState:
+        """Measured columns take their measured proportions; of several measurements the most precise."""
+        models = list(state.columns)
+        for measurement in sorted(released.measurements, key=lambda m: -m.stddev):
+            if isinstance(measurement.query, Marginal) and len(measurement.query.axes) == 1:
+                axis = measurement.query.axes[0]
+                counts = nonnegative(measurement.values.astype(float), float(released.rows))
+                models[state.schema.position(axis.column)] = ColumnModel(axis, counts / counts.sum())
+        return IndependentState(state.schema, tuple(models))
+
+    def answer(self, state: IndependentState, query: Query) -> Float[np.ndarray, " cells"]:
+        """Products of proportions where the cells agree with the measured ones, else counted on sampled rows."""
+        models = [state.columns[state.schema.position(name)] for name in query.columns]
+        if isinstance(query, Marginal) and query.axes == tuple(model.axis for model in models):
+            table = np.ones(1)
+            for model in models:
+                table = np.multiply.outer(table, model.proportions).ravel()
+            return table
+        from sundog.keys import key_of
+
+        rows = self.sample(key_of(0), state, rows=REFERENCE_ROWS)
+        return answer(query, rows) / REFERENCE_ROWS
+
+    def sample(self, key: Key, state: IndependentState, *, rows: int) -> Rows:
+        """Rows whose columns are drawn independently."""
+        keys = split(key, len(state.columns))
+        return Rows(state.schema, tuple(_draw(k, model, rows) for k, model in zip(keys, state.columns, strict=True)))
+
+
+def _uniform(column: Column) -> ColumnModel:
+    axis = Axis.of(column)
+    widths = np.array([np.diff(axis.bounds(cell))[0] for cell in range(axis.size)], dtype=float)
+    return ColumnModel(axis, widths / widths.sum())
+
+
+def _draw(key: Key, model: ColumnModel, rows: int) -> Int[np.ndarray, " rows"]:
+    choose, order, inside = split(key, 3)
+    cells = systematic(model.proportions, rows, offset=float(uniforms(choose, 1)[0]))[permutation(order, rows)]
+    return codes_in_cells(model.axis, cells, uniforms(inside, rows))
+
+
+def systematic(proportions: Float[np.ndarray, " cells"], rows: int, *, offset: float) -> Int[np.ndarray, " rows"]:
+    """Cells in order, each as often as its proportion says, give or take one.
+
+    >>> systematic(np.array([0.5, 0.25, 0.25]), 4, offset=0.5).tolist()
+    [0, 0, 1, 2]
+    """
+    ends = np.floor(np.cumsum(proportions) / proportions.sum() * rows + offset).astype(np.int64)
+    ends[-1] = rows
+    return np.repeat(np.arange(len(proportions)), np.diff(np.minimum(ends, rows), prepend=0))
+
+
+def codes_in_cells(
+    axis: Axis, cells: Int[np.ndarray, " rows"], positions: Float[np.ndarray, " rows"]
+) -> Int[np.ndarray, " rows"]:
+    """Codes inside their cells at relative positions in [0, 1)."""
+    starts = np.array([axis.bounds(cell) for cell in range(axis.size)], dtype=np.int64)
+    first, end = starts[cells, 0], starts[cells, 1]
+    return np.minimum(first + np.floor(positions * (end - first)).astype(np.int64), end - 1)

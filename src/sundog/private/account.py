@@ -1,0 +1,152 @@
+"""What one dataset has spent, read off its ledger entries: totals, limit, refusals. Pure; ledger.py keeps the file.
+
+Limits: the totals (sum rho, sum delta) of the account stay within what the limit converts to, compared as exact
+rationals. As long as every charge was accounted for as Gaussian, the exact Gaussian conversion applies; from the first
+charge that was not, zCDP. Each of the two is a valid filter for adaptively chosen charges. An account whose first
+charge was zCDP only ever met the second. One that was Gaussian and turned to zCDP later is called "mixed": which of the
+two filters stopped it may depend on what was released, so its statement is at (epsilon, 2 delta), by the union bound
+over both.
+"""
+
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from sundog.errors import BudgetRefused, UserError
+from sundog.private.accountant import Accounting, Budget, round_down, round_up, spent_epsilon
+from sundog.unit import PrivacyUnit
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """The ledger entry that paid for something."""
+
+    dataset: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.dataset}#{self.number}"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the ledger. Mechanisms are those of Charge, and "disclosed" and "limit", which cost nothing."""
+
+    number: int
+    dataset: str
+    time: str
+    mechanism: str
+    rho: float
+    delta: float
+    label: str
+    details: dict[str, Any]
+    accounting: Accounting | None
+    unit: PrivacyUnit | None
+    previous: str
+    hash: str
+
+
+@dataclass(frozen=True)
+class Account:
+    """Everything the ledger knows of one dataset."""
+
+    dataset: str
+    entries: tuple[Entry, ...]
+
+    @property
+    def unit(self) -> PrivacyUnit | None:
+        """Whom the guarantee protects, pinned by the first charge."""
+        return next((entry.unit for entry in self.entries if entry.unit is not None), None)
+
+    @property
+    def exact_rho(self) -> Fraction:
+        """The rho spent in all."""
+        return sum((Fraction(entry.rho) for entry in self.entries), Fraction())
+
+    @property
+    def exact_delta(self) -> Fraction:
+        """The delta spent by thresholds in all."""
+        return sum((Fraction(entry.delta) for entry in self.entries), Fraction())
+
+    @property
+    def rho(self) -> float:
+        """The rho spent in all, rounded up."""
+        return round_up(self.exact_rho)
+
+    @property
+    def delta_spent(self) -> float:
+        """The delta spent by thresholds in all, rounded up."""
+        return round_up(self.exact_delta)
+
+    @property
+    def limit(self) -> Budget | None:
+        """The limit set last."""
+        limits = [entry.details for entry in self.entries if entry.mechanism == "limit"]
+        return Budget(**limits[-1]) if limits else None
+
+    @property
+    def accounting(self) -> Literal["gaussian", "zcdp", "mixed"]:
+        """How the charges add up; see the module."""
+        used = [entry.accounting for entry in self.entries if entry.accounting is not None]
+        if "zcdp" not in used:
+            return "gaussian"
+        return "zcdp" if used[0] == "zcdp" else "mixed"
+
+    @property
+    def disclosed(self) -> bool:
+        """Whether something computed on the rows was shown without noise."""
+        return any(entry.mechanism == "disclosed" for entry in self.entries)
+
+    def epsilon(self, delta: float) -> float:
+        """The epsilon that all charges together amount to at delta."""
+        left = Fraction(delta) - self.exact_delta
+        if left <= 0:
+            raise UserError(
+                f"ledger: found delta {delta:g}; thresholds spent {self.delta_spent:g}; give a larger delta."
+            )
+        if self.accounting == "mixed":
+            left /= 2
+        accounting: Accounting = "gaussian" if self.accounting == "gaussian" else "zcdp"
+        return spent_epsilon(self.rho, round_down(left), accounting=accounting)
+
+    def refuse_unit(self, unit: PrivacyUnit) -> None:
+        """Refuse a unit other than the one that the first charge pinned."""
+        pinned = self.unit
+        if pinned is not None and pinned != unit:
+            raise UserError(
+                f"ledger: {self.dataset!r} protects {pinned.describe()}; this run protects {unit.describe()}. "
+                "Guarantees for different units do not add up. Use the first unit, or another dataset name if these "
+                "are other people's rows."
+            )
+
+    def refuse_over(self, rho: Fraction, delta: Fraction, *, accounting: Accounting) -> None:
+        """Refuse what would take the totals over the limit."""
+        if self.limit is None:
+            return
+        most = self._most_rho(self.limit, delta, accounting=accounting)
+        if self.exact_rho + rho > Fraction(most):
+            raise BudgetRefused(
+                f"ledger: {self.dataset!r} has spent rho {self.rho:.6g}; this asks for rho {float(rho):.6g} more; "
+                f"its limit is {self.limit.describe()}, which is rho {most:.6g} in all. Nothing was computed. "
+                "Ask for less, or have the owner of the data raise the limit."
+            )
+
+    def export(self) -> dict[str, Any]:
+        """The account as JSON."""
+        return {
+            "dataset": self.dataset,
+            "unit": None if self.unit is None else asdict(self.unit),
+            "rho": self.rho,
+            "delta_spent": self.delta_spent,
+            "accounting": self.accounting,
+            "limit": None if self.limit is None else asdict(self.limit),
+            "disclosed": self.disclosed,
+            "entries": [asdict(entry) for entry in self.entries],
+        }
+
+    def _most_rho(self, limit: Budget, delta: Fraction, *, accounting: Accounting) -> float:
+        both: Accounting = "gaussian" if self.accounting == accounting == "gaussian" else "zcdp"
+        try:
+            return limit.total_rho(both, delta_spent=round_up(self.exact_delta + delta))
+        except UserError as error:
+            raise BudgetRefused(f"ledger: the limit of {self.dataset!r} does not allow this. {error}") from error

@@ -1,0 +1,249 @@
+"""Curator: the only code that opens private rows and draws privacy noise.
+
+Every method does, in this order: validate, charge the budget, compute, add noise, return. Sensitivities are stated by the
+queries; the neighbour relation and the rows per unit are applied here, once:
+
+    D^2 = rows^2 * D_query^2(neighbours);   stddev = D / sqrt(2 rho);   top-K scale = D sqrt K / sqrt(2 rho).
+
+Under "replace" with a unit column a unit may change its number of rows, so the larger of both relations' sensitivities
+is taken, and the number of rows is not public.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from jaxtyping import Int
+
+from sundog.errors import BudgetRefused, UserError
+from sundog.private import noise
+from sundog.private.accountant import JSON, Accounting, Budget, Charge, exact_total, round_up
+from sundog.private.ledger import Ledger
+from sundog.private.table import PrivateTable, open_private
+from sundog.proposal import Selection
+from sundog.queries import Query, add_all
+from sundog.released import Guarantee, Measurement, Payment, Released
+from sundog.rows import Rows
+from sundog.schema import Schema
+from sundog.sources.base import Source, check_columns
+from sundog.unit import Neighbours, PrivacyUnit
+
+NOISE = "Gaussian: OpenDP 0.16 discrete Gaussian on a lattice of step <= stddev * 2^-30, rounded to integers; selection: OpenDP 0.16 noisy top-k; entropy: operating system"
+
+
+class Curator:
+    """Spends one run's budget on one private table. `schema`, `unit`, `dataset` and the ledger are public."""
+
+    def __init__(
+        self,
+        table: PrivateTable,
+        schema: Schema,
+        *,
+        budget: Budget,
+        dataset: str,
+        unit: PrivacyUnit | None = None,
+        accounting: Accounting = "zcdp",
+        ledger: Ledger | None = None,
+        delta_thresholds: float = 0.0,
+    ) -> None:
+        self.schema, self.dataset, self.budget, self.accounting = schema, dataset, budget, accounting
+        self.unit = unit or PrivacyUnit()
+        self.ledger = ledger or Ledger()
+        self.total_rho = budget.total_rho(accounting, delta_spent=delta_thresholds)
+        self._delta_thresholds = delta_thresholds
+        self._source = open_private(table)
+        self._public_rows: int | None = None
+        self._charges: list[Charge] = []
+        self._payments: list[Payment] = []
+        self._measurements: list[Measurement] = []
+        check_columns(self._source, (*schema.names, *((self.unit.column,) if self.unit.column else ())))
+        self.ledger.check(dataset, self.total_rho, unit=self.unit, accounting=accounting, delta=delta_thresholds)
+
+    @property
+    def remaining_rho(self) -> float:
+        """What is left of this run's budget."""
+        return max(0.0, float(Fraction(self.total_rho) - exact_total(self._charges)[0]))
+
+    def count(self) -> int | None:
+        """The number of rows where it is public (one row replaced), else None: estimate it from measured totals."""
+        if self._public_rows is None:
+            self._public_rows = _public_rows(self._source, self.schema, self.unit)
+        return self._public_rows
+
+    def measure(
+        self, queries: Sequence[Query], rho: float, *, shares: Sequence[float] | None = None
+    ) -> list[Measurement]:
+        """Noisy answers of all queries in one pass; `rho` is divided by `shares` (default: equally)."""
+        measured = self._measure(self.schema, queries, rho=rho, shares=shares)
+        self._measurements += measured
+        return measured
+
+    def select(self, selection: Selection, rho: float) -> list[Query]:
+        """The k candidates that differ most from their estimates, by noisy top-k; best first."""
+        if self.accounting == "gaussian":
+            raise UserError("select: this run is accounted for as Gaussian only; use a run accounted for as 'zcdp'.")
+        self._check_queries(self.schema, selection.candidates)
+        sensitivity = self._score_sensitivity(selection)
+        k = min(selection.k, len(selection.candidates))
+        scale = noise.top_k_scale(sensitivity, k, rho=_positive("rho", rho))
+        label = f"choose {k} of {len(selection.candidates)} by {selection.score} error"
+        details: dict[str, JSON] = {"sensitivity": str(sensitivity), "scale": scale, "k": k, "candidates": len(selection.candidates)}
+        cost = noise.top_k_cost(sensitivity, k, scale=scale)
+        self._charge([Charge("exponential", cost, label=label, details=details)])
+        scores = self._scores(selection)
+        return [selection.candidates[index] for index in noise.top_k(scores, k, scale=scale)]
+
+    def released(self) -> Released:
+        """All that this run may let out, with its guarantee."""
+        rho, delta = exact_total(self._charges)
+        stated = self.budget.statement(round_up(rho), round_up(delta), accounting=self.accounting)
+        epsilon, at_delta = stated or (None, None)
+        guarantee = Guarantee(
+            self.unit, self.accounting, round_up(rho), round_up(delta), epsilon=epsilon, delta=at_delta
+        )
+        return Released(
+            self.schema,
+            tuple(self._measurements),
+            guarantee,
+            payments=tuple(self._payments),
+            dataset=self.dataset,
+            public_rows=self.count(),
+            noise=NOISE,
+        )
+
+    def categories(self, column: str, rho: float, *, delta: float) -> tuple[str, ...]:
+        """The values of a text column that are common enough to be named: count + noise above a threshold.
+
+        A value held by one unit alone passes with probability at most `delta`; order is alphabetical.
+        """
+        squared = self._squared(Fraction(1 if self.unit.neighbours == "add-remove" else 2))
+        scale = noise.gaussian_scale(squared, _positive("rho", rho))
+        least = noise.threshold(scale, delta, rows=self.unit.rows)
+        details: dict[str, JSON] = {"sensitivity_squared": str(squared), "stddev": scale, "threshold": least}
+        cost = noise.gaussian_cost(squared, scale)
+        self._charge([Charge("threshold", cost, label=f"categories of {column}", delta=delta, details=details)])
+        counts = self._source.value_counts(column, self.unit)
+        values = sorted(counts)
+        noisy = noise.add_gaussian(np.array([counts[value] for value in values], dtype=np.int64), scale)
+        return tuple(value for value, count in zip(values, noisy, strict=True) if count >= least)
+
+    def measure_domain(self, schema: Schema, query: Query, *, rho: float) -> Measurement:
+        """A noisy answer under another schema: for a column whose bounds are not declared yet."""
+        check_columns(self._source, schema.names)
+        return self._measure(schema, [query], rho=rho, shares=None)[0]
+
+    def _measure(
+        self, schema: Schema, queries: Sequence[Query], *, rho: float, shares: Sequence[float] | None
+    ) -> list[Measurement]:
+        self._check_queries(schema, queries)
+        parts = _parts(_positive("rho", rho), shares, len(queries))
+        squares = [self._query_squared(query) for query in queries]
+        scales = [noise.gaussian_scale(square, part) for square, part in zip(squares, parts, strict=True)]
+        receipts = self._charge([_gaussian_charge(*each) for each in zip(queries, squares, scales, strict=True)])
+        exact = self._answers(schema, queries)
+        return [
+            Measurement(query, noise.add_gaussian(answer, scale), scale, receipt)
+            for query, answer, scale, receipt in zip(queries, exact, scales, receipts, strict=True)
+        ]
+
+    def _charge(self, charges: list[Charge]) -> list[str]:
+        """Write the charges into the ledger, durably, before anything is computed; refuse what the run cannot afford."""
+        rho, delta = exact_total([*self._charges, *charges])
+        if rho > Fraction(self.total_rho) or delta > Fraction(self._delta_thresholds):
+            raise BudgetRefused(
+                f"budget: this run may spend rho {self.total_rho:.6g} (thresholds: delta {self._delta_thresholds:g}); "
+                f"with this step it would be rho {float(rho):.6g} (delta {float(delta):g}). Nothing was computed."
+            )
+        receipts = self.ledger.charge(self.dataset, charges, unit=self.unit, accounting=self.accounting)
+        self._charges += charges
+        for charge, receipt in zip(charges, receipts, strict=True):
+            details = dict(charge.details)
+            self._payments.append(
+                Payment(str(receipt), charge.mechanism, charge.label, charge.rho, charge.delta, details)
+            )
+        return [str(receipt) for receipt in receipts]
+
+    def _answers(self, schema: Schema, queries: Sequence[Query]) -> list[Int[np.ndarray, " cells"]]:
+        sizes = [query.size for query in queries]
+        totals = self._source.add_up(
+            schema, self.unit, add=lambda rows, out: add_all(queries, rows, out), size=sum(sizes)
+        )
+        return np.split(totals, np.cumsum(sizes)[:-1])
+
+    def _scores(self, selection: Selection) -> Int[np.ndarray, " candidates"]:
+        errors = [
+            np.abs(exact - estimate)
+            for exact, estimate in zip(
+                self._answers(self.schema, selection.candidates), selection.estimates, strict=True
+            )
+        ]
+        norms = np.array([error.sum() if selection.score == "L1" else error.max() for error in errors], dtype=np.int64)
+        weights = np.ones_like(norms) if selection.weights is None else np.asarray(selection.weights, dtype=np.int64)
+        penalties = 0 if selection.penalties is None else np.asarray(selection.penalties, dtype=np.int64)
+        return norms * weights - penalties
+
+    def _score_sensitivity(self, selection: Selection) -> Fraction:
+        """How much one unit can change any score: the norm's sensitivity (at most the query's L1 one) times the weight."""
+        weights = selection.weights if selection.weights is not None else [1] * len(selection.candidates)
+        norms = [self._l1(query) if selection.score == "L1" else self._linf(query) for query in selection.candidates]
+        return max(Fraction(weight) * norm for weight, norm in zip(weights, norms, strict=True))
+
+    def _l1(self, query: Query) -> Fraction:
+        return self.unit.rows * max(query.sensitivity_l1(relation) for relation in self._relations)
+
+    def _linf(self, query: Query) -> Fraction:
+        return self.unit.rows * max(query.sensitivity_linf(relation) for relation in self._relations)
+
+    def _query_squared(self, query: Query) -> Fraction:
+        return self._squared(max(query.sensitivity_squared(relation) for relation in self._relations))
+
+    def _squared(self, square: Fraction) -> Fraction:
+        return square * self.unit.rows**2
+
+    @property
+    def _relations(self) -> tuple[Neighbours, ...]:
+        if self.unit.neighbours == "replace" and self.unit.column is not None:
+            return ("replace", "add-remove")
+        return (self.unit.neighbours,)
+
+    def _check_queries(self, schema: Schema, queries: Sequence[Query]) -> None:
+        if not queries:
+            raise UserError("measure: no query was given.")
+        for name in {name for query in queries for name in query.columns}:
+            schema.position(name)
+
+
+def public_rows(table: PrivateTable, schema: Schema, *, unit: PrivacyUnit) -> int | None:
+    """The number of rows where it is public, else None."""
+    return _public_rows(open_private(table), schema, unit)
+
+
+def _public_rows(source: Source, schema: Schema, unit: PrivacyUnit) -> int | None:
+    if unit.neighbours == "add-remove" or unit.column is not None:
+        return None
+    return int(source.add_up(schema, unit, add=_add_length, size=1)[0])
+
+
+def _add_length(rows: Rows, total: Int[np.ndarray, " 1"]) -> None:
+    total += len(rows)
+
+
+def _gaussian_charge(query: Query, square: Fraction, scale: float) -> Charge:
+    details: dict[str, JSON] = {"cells": query.size, "sensitivity_squared": str(square), "stddev": scale}
+    return Charge("gaussian", noise.gaussian_cost(square, scale), label=query.describe(), details=details)
+
+
+def _parts(rho: float, shares: Sequence[float] | None, count: int) -> list[float]:
+    """The parts of rho, a hair smaller than their shares so that rounding can never make their sum exceed rho."""
+    weights = [1.0] * count if shares is None else [_positive("share", share) for share in shares]
+    if len(weights) != count:
+        raise UserError(f"measure: found {len(weights)} shares for {count} queries; give one share a query.")
+    total = math.fsum(weights)
+    return [rho * (1 - 2.0**-40) * weight / total for weight in weights]
+
+
+def _positive(name: str, value: float) -> float:
+    if not (math.isfinite(value) and value > 0):
+        raise UserError(f"{name}: found {value!r}; it must be finite and above 0.")
+    return float(value)

@@ -1,0 +1,143 @@
+"""Released: everything that generators, adjusters, reports and users ever know of the private table.
+
+A Measurement is a query, its noisy integer answer and the standard deviation of the noise; its receipt names the ledger
+entry that paid for it. A Guarantee is what may be claimed for all of them together.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+
+from sundog.errors import UserError
+from sundog.queries import Query, load_query
+from sundog.schema import Schema
+from sundog.unit import PrivacyUnit
+from sundog.version import __version__
+
+FORMAT = "sundog-released-1"
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """A noisy answer: `values` = exact counts + independent noise of standard deviation `stddev`, rounded."""
+
+    query: Query
+    values: Int[np.ndarray, " cells"]
+    stddev: float
+    receipt: str
+
+
+@dataclass(frozen=True)
+class Payment:
+    """One line of the certificate: what was paid for, by which mechanism, at what cost."""
+
+    receipt: str
+    mechanism: str
+    label: str
+    rho: float
+    delta: float = 0.0
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """The claim: rho-zCDP (approximate by `delta_spent`), which is (epsilon, delta)-DP, for one privacy unit."""
+
+    unit: PrivacyUnit
+    accounting: str
+    rho: float
+    delta_spent: float = 0.0
+    epsilon: float | None = None
+    delta: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """The schema, all measurements, the guarantee and what was paid; `public_rows` where the number of rows is public."""
+
+    schema: Schema
+    measurements: tuple[Measurement, ...]
+    guarantee: Guarantee
+    payments: tuple[Payment, ...] = ()
+    dataset: str = ""
+    public_rows: int | None = None
+    noise: str = ""
+
+    @cached_property
+    def rows(self) -> int:
+        """The number of rows: public, or estimated from the totals of the measured partitions; at least 1."""
+        if self.public_rows is not None:
+            return max(self.public_rows, 1)
+        totals = [(m.values.sum(), m.query.size * m.stddev**2) for m in self.measurements if m.query.partition]
+        if not totals:
+            raise UserError("released: no measurement tells the number of rows; say how many with --rows.")
+        precision = sum(1 / variance for _, variance in totals)
+        return max(1, round(sum(total / variance for total, variance in totals) / precision))
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, as plain JSON."""
+        return {
+            "format": FORMAT,
+            "sundog": __version__,
+            "dataset": self.dataset,
+            "guarantee": asdict(self.guarantee),
+            "noise": self.noise,
+            "publicRows": self.public_rows,
+            "payments": [asdict(payment) for payment in self.payments],
+            "measurements": [
+                {"query": m.query.to_json(), "values": m.values.tolist(), "stddev": m.stddev, "receipt": m.receipt}
+                for m in self.measurements
+            ],
+            "schema": self.schema.to_json(),
+        }
+
+    @staticmethod
+    def from_json(document: Mapping[str, Any]) -> "Released":
+        """What `to_json` wrote."""
+        schema = Schema.from_json(document["schema"])
+        guarantee = dict(document["guarantee"])
+        return Released(
+            schema=schema,
+            measurements=tuple(_measurement(item, schema) for item in document["measurements"]),
+            guarantee=Guarantee(**(guarantee | {"unit": PrivacyUnit(**guarantee["unit"])})),
+            payments=tuple(Payment(**payment) for payment in document["payments"]),
+            dataset=document["dataset"],
+            public_rows=document["publicRows"],
+            noise=document["noise"],
+        )
+
+    def with_measurements(self, measurements: tuple[Measurement, ...]) -> "Released":
+        """The same release with other measurements (a part, or denoised ones)."""
+        return replace(self, measurements=measurements)
+
+    def save(self, path: str | Path) -> None:
+        """Write the JSON file."""
+        Path(path).write_text(json.dumps(self.to_json(), ensure_ascii=False) + "\n", encoding="utf-8")
+
+    @staticmethod
+    def load(path: str | Path) -> "Released":
+        """Read the JSON file."""
+        try:
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
+            if document["format"] != FORMAT:
+                raise UserError(f"{str(path)!r} has format {document['format']!r}; this version reads {FORMAT!r}.")
+            return Released.from_json(document)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            kind = type(error).__name__
+            raise UserError(
+                f"{str(path)!r} is not a file of released measurements ({kind}); write one with: sundog measure."
+            ) from None
+
+
+def _measurement(item: Mapping[str, Any], schema: Schema) -> Measurement:
+    query = load_query(item["query"], schema)
+    values = np.asarray(item["values"], dtype=np.int64)
+    if values.shape != (query.size,) or not item["stddev"] >= 0:
+        raise ValueError("a measurement does not fit its query")
+    return Measurement(query, values, float(item["stddev"]), item["receipt"])

@@ -1,0 +1,150 @@
+"""Synthesizer: the Python front door, in scikit-learn's habits.
+
+>>> import sundog
+>>> schema = {"fields": [{"name": "smoker", "type": "boolean", "constraints": {"required": True}}]}
+>>> table = {"smoker": [True, False, False] * 100}
+>>> model = sundog.Synthesizer(schema, epsilon=1.0, delta=1e-9, dataset="example").fit(table)
+>>> model.sample(5).num_rows
+5
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sundog.errors import UserError
+from sundog.keys import key_of, split
+from sundog.methods import recipe_of
+from sundog.model import Model, fresh_seed
+from sundog.private.accountant import Budget
+from sundog.private.curator import Curator, public_rows
+from sundog.private.ledger import Ledger
+from sundog.private.table import PrivateTable
+from sundog.released import Released
+from sundog.schema import Schema
+from sundog.synthesize import Report, run
+from sundog.unit import Neighbours, PrivacyUnit
+
+
+class Synthesizer:
+    """Fits a method to a private table once, within a budget, and then samples as often as you like.
+
+    Args:
+        schema: a Schema, a Table Schema document, or the path of one.
+        epsilon: the privacy budget, with `delta`; or give `rho` (zCDP) instead.
+        delta: required unless rows are replaced, where the number of rows is public and 1/n^2 is the default.
+        rho: the budget as zCDP.
+        method: the name of a recipe; `sundog.METHODS` lists them.
+        neighbours: "add-remove" (the number of rows is private) or "replace" (it is public).
+        unit: the column that names the people to protect; by default each row is one.
+        rows_per_unit: how many rows of one unit are used at most.
+        dataset: the ledger's account; by default the schema's name.
+        seed: fixes generation and sampling, never the privacy noise.
+        ledger: the path of the ledger; by default in the user's data directory.
+    """
+
+    def __init__(
+        self,
+        schema: Schema | Mapping[str, Any] | str | Path,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        rho: float | None = None,
+        method: str = "independent",
+        neighbours: Neighbours = "add-remove",
+        unit: str | None = None,
+        rows_per_unit: int = 1,
+        dataset: str | None = None,
+        seed: int | None = None,
+        ledger: str | Path | None = None,
+    ) -> None:
+        self.schema = _schema(schema)
+        self.recipe = recipe_of(method)
+        self.unit = PrivacyUnit(neighbours, unit, rows_per_unit)
+        self.dataset = dataset or self.schema.name or "unnamed"
+        self.seed = fresh_seed() if seed is None else seed
+        self._budget = {"epsilon": epsilon, "delta": delta, "rho": rho}
+        if not self._delta_from_rows:
+            Budget(**self._budget)
+        self._ledger = None if ledger is None else Path(ledger)
+        self._model: Model | None = None
+
+    @property
+    def _delta_from_rows(self) -> bool:
+        public = self.unit.neighbours == "replace" and self.unit.column is None
+        return public and self._budget["delta"] is None and self._budget["rho"] is None
+
+    def __repr__(self) -> str:
+        state = "not fitted" if self._model is None else "fitted"
+        return f"Synthesizer(method={self.recipe.name!r}, dataset={self.dataset!r}, {state})"
+
+    def fit(
+        self,
+        table: Any,
+        *,
+        spend_again: bool = False,
+        delimiter: str | None = None,
+        sql: str | None = None,
+        report: Report | None = None,
+    ) -> "Synthesizer":
+        """Spend the budget on a table: a frame, a path, or a source. A second fit needs `spend_again=True`."""
+        if self._model is not None and not spend_again:
+            raise UserError("fit: this model has spent its budget; fit(..., spend_again=True) spends it once more.")
+        curator = self._curator(PrivateTable(table, delimiter=delimiter, sql=sql))
+        fit_key, _ = split(key_of(self.seed), 2)
+        released, state = run(fit_key, curator, recipe=self.recipe, report=report or _silent)
+        self._model = Model(released, self.recipe, self.seed, state)
+        return self
+
+    def _curator(self, table: PrivateTable) -> Curator:
+        budget = dict(self._budget)
+        if self._delta_from_rows:
+            budget["delta"] = default_delta(public_rows(table, self.schema, unit=self.unit))
+        return Curator(
+            table,
+            self.schema,
+            budget=Budget(**budget),
+            dataset=self.dataset,
+            unit=self.unit,
+            accounting="zcdp" if self.recipe.rule.selects else "gaussian",
+            ledger=Ledger(self._ledger),
+        )
+
+    @property
+    def model(self) -> Model:
+        """The fitted model: what was released and what was learned from it."""
+        if self._model is None:
+            raise UserError("this synthesizer is not fitted; call fit(table) first.")
+        return self._model
+
+    @property
+    def released(self) -> Released:
+        """All that left the private zone; everything else is made from it."""
+        return self.model.released
+
+    def sample(self, rows: int | None = None, *, seed: int | None = None) -> pa.Table:
+        """Synthetic rows as an Arrow table; by default as many as the table has, as far as that was released."""
+        return self.model.sample(rows, seed=seed)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write released.json, the certificate and model.json into a folder; `sundog.load` reads them."""
+        return self.model.save(folder)
+
+
+def default_delta(rows: int | None) -> float:
+    """1/n^2, which is legal because n is public here."""
+    if rows is None or rows < 2:
+        raise UserError("delta: it must be given for a table this small; a common choice is 1e-9.")
+    return 1.0 / rows**2
+
+
+def _schema(schema: Schema | Mapping[str, Any] | str | Path) -> Schema:
+    if isinstance(schema, Schema):
+        return schema
+    return Schema.from_json(schema) if isinstance(schema, Mapping) else Schema.load(schema)
+
+
+def _silent(message: str) -> None:
+    del message
