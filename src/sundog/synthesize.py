@@ -52,9 +52,14 @@ def fit_released(key: Key, released: Released, *, generator: Generator[Any], nam
 
 def sample(key: Key, generator: Generator[Any], *, state: Any, rows: int) -> Rows:
     """Synthetic rows."""
-    if rows < 1:
-        raise UserError(f"rows: found {rows}; it must be 1 or more.")
+    check_rows(rows)
     return generator.sample(key, state, rows=rows)
+
+
+def check_rows(rows: int | None) -> None:
+    """Refuse a number of rows that makes no table."""
+    if rows is not None and rows < 1:
+        raise UserError(f"rows: found {rows}; it must be 1 or more.")
 
 
 def check_support(generator: Generator[Any], queries: tuple[Query, ...], name: str) -> None:

@@ -70,6 +70,8 @@ class Synthesizer:
             Budget(**self._budget)
         self._ledger = None if ledger is None else Path(ledger)
         self._model: Model | None = None
+        self.paid_for: Released | None = None
+        """What an interrupted fit had already measured: `Model.from_released` can use it at no further cost."""
 
     @property
     def _delta_from_rows(self) -> bool:
@@ -94,7 +96,11 @@ class Synthesizer:
             raise UserError("fit: this model has spent its budget; fit(..., spend_again=True) spends it once more.")
         curator = self._curator(PrivateTable(table, delimiter=delimiter, sql=sql))
         fit_key, _ = split(key_of(self.seed), 2)
-        released, state = run(fit_key, curator, recipe=self.recipe, report=report or _silent)
+        try:
+            released, state = run(fit_key, curator, recipe=self.recipe, report=report or _silent)
+        except BaseException:
+            self.paid_for = curator.released()
+            raise
         self._model = Model(released, self.recipe, self.seed, state)
         return self
 

@@ -164,16 +164,6 @@ def test_nothing_spent_costs_nothing():
     assert zcdp_delta(0, 1) == gaussian_delta(0, 1) == zcdp_epsilon(0, 1e-9) == gaussian_epsilon(0, 1e-9) == 0
 
 
-def test_a_lost_factor_would_be_seen():
-    assert zcdp_rho(1, 1e-5) != pytest.approx(opendp_rho_of_the_textbook(1, 1e-5), rel=1e-2)
-
-
-def opendp_rho_of_the_textbook(epsilon, delta):
-    """rho + 2 sqrt(rho log 1/delta) = epsilon: the older conversion, which is worse."""
-    root = math.log(1 / delta)
-    return (math.sqrt(root + epsilon) - math.sqrt(root)) ** 2
-
-
 @calm
 @given(st.fractions(min_value=0, max_value=10**6))
 def test_rounding_is_on_the_right_side_and_tight(value):

@@ -60,16 +60,22 @@ def biased_by_a_half(counts, scale):
     return counts + np.floor(np.random.default_rng().normal(0, scale, len(counts))).astype(np.int64)
 
 
-MUTANTS = [halved, divided_by_root_two, none, reused(), one_for_all_cells, repeated_by_two, biased_by_a_half]
+MUTANTS = [halved, divided_by_root_two, none, reused(), one_for_all_cells, repeated_by_two]
 
 
 @pytest.mark.parametrize("stddev", [0.6, 3.0, 40.0])
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__qualname__)
 def test_wrong_gaussian_noise_is_seen(monkeypatch, mutant, stddev):
     monkeypatch.setattr(noise, "add_gaussian", mutant)
-    draws = 200_000 if mutant is biased_by_a_half else 10_000
     with pytest.raises(AssertionError, match="does not follow"):
-        checks_noise.check_gaussian(stddev, draws=draws)
+        checks_noise.check_gaussian(stddev, draws=10_000)
+
+
+@pytest.mark.parametrize("stddev", [0.6, 3.0])
+def test_rounding_down_is_seen(monkeypatch, stddev):
+    monkeypatch.setattr(noise, "add_gaussian", biased_by_a_half)
+    with pytest.raises(AssertionError, match="does not follow"):
+        checks_noise.check_gaussian(stddev)
 
 
 def test_a_wrong_scale_is_seen(monkeypatch):
@@ -204,19 +210,19 @@ def same_winner_again(scores, k, *, scale):
 def test_wrong_selection_is_seen(monkeypatch, mutant, k):
     monkeypatch.setattr(noise, "top_k", mutant)
     with pytest.raises(AssertionError, match="does not follow"):
-        checks_noise.check_selection(SCORES, k, scale=2.0, draws=5_000)
+        checks_noise.check_selection(SCORES, k, scale=2.0, draws=3_000)
 
 
 def test_selection_noisy_only_once_is_seen(monkeypatch):
     monkeypatch.setattr(noise, "top_k", same_winner_again)
     with pytest.raises(AssertionError, match="does not follow"):
-        checks_noise.check_selection(SCORES, 2, scale=2.0, draws=5_000)
+        checks_noise.check_selection(SCORES, 2, scale=2.0, draws=3_000)
 
 
 def test_top_k_without_root_k_is_seen(monkeypatch):
     monkeypatch.setattr(noise, "top_k_scale", lambda sensitivity, k, *, rho: REAL_TOP_K_SCALE(sensitivity, 1, rho=rho))
     with pytest.raises(AssertionError, match="does not follow"):
-        checks_noise.check_selection(SCORES, 2, scale=2.0, draws=5_000)
+        checks_noise.check_selection(SCORES, 2, scale=2.0, draws=3_000)
 
 
 def test_asking_for_all_returns_all_in_order():

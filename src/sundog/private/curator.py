@@ -57,7 +57,7 @@ class Curator:
         self._charges: list[Charge] = []
         self._payments: list[Payment] = []
         self._measurements: list[Measurement] = []
-        check_columns(self._source, (*schema.names, *((self.unit.column,) if self.unit.column else ())))
+        check_columns(self._source.columns, (*schema.names, *((self.unit.column,) if self.unit.column else ())))
         self.ledger.check(dataset, self.total_rho, unit=self.unit, accounting=accounting, delta=delta_thresholds)
 
     @property
@@ -88,7 +88,12 @@ class Curator:
         k = min(selection.k, len(selection.candidates))
         scale = noise.top_k_scale(sensitivity, k, rho=_positive("rho", rho))
         label = f"choose {k} of {len(selection.candidates)} by {selection.score} error"
-        details: dict[str, JSON] = {"sensitivity": str(sensitivity), "scale": scale, "k": k, "candidates": len(selection.candidates)}
+        details: dict[str, JSON] = {
+            "sensitivity": str(sensitivity),
+            "scale": scale,
+            "k": k,
+            "candidates": len(selection.candidates),
+        }
         cost = noise.top_k_cost(sensitivity, k, scale=scale)
         self._charge([Charge("exponential", cost, label=label, details=details)])
         scores = self._scores(selection)
@@ -130,7 +135,7 @@ class Curator:
 
     def measure_domain(self, schema: Schema, query: Query, *, rho: float) -> Measurement:
         """A noisy answer under another schema: for a column whose bounds are not declared yet."""
-        check_columns(self._source, schema.names)
+        check_columns(self._source.columns, schema.names)
         return self._measure(schema, [query], rho=rho, shares=None)[0]
 
     def _measure(

@@ -23,7 +23,8 @@ from jaxtyping import Int
 from sundog.errors import UserError
 
 Label = str | int | float | bool
-NumericKind = Literal["integer", "number", "date", "datetime"]
+NumericKind = Literal["integer", "number", "date", "datetime", "magnitude"]
+"""A magnitude is the signed power of two of a number whose bounds are not known yet (see private.complete)."""
 GRID_LIMIT = 2**52
 """The finest grid a column may have: beyond it double-precision arithmetic could not place a value exactly."""
 

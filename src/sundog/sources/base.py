@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from jaxtyping import Int
 
+from sundog.errors import UserError
 from sundog.rows import Rows
 from sundog.schema import Schema
 from sundog.unit import PrivacyUnit
@@ -35,16 +36,14 @@ class Source(Protocol):
         """All rows at once: for tables that are public or synthetic."""
 
 
-def check_columns(source: Source, wanted: tuple[str, ...]) -> None:
+def check_columns(found: tuple[str, ...], wanted: tuple[str, ...]) -> None:
     """Refuse, before any row is read, a table that lacks a declared column."""
-    from sundog.errors import UserError
-
-    lacking = [name for name in wanted if name not in source.columns]
+    lacking = [name for name in wanted if name not in found]
     if lacking:
-        found = ", ".join(repr(name) for name in source.columns[:20]) or "none"
+        shown = ", ".join(repr(name) for name in found[:20]) or "none"
         raise UserError(
             f"the table lacks the column {lacking[0]!r}"
             + (f" and {len(lacking) - 1} more" if lacking[1:] else "")
             + "; "
-            f"columns found: {found}. Mend the schema or the table (a CSV file with another separator: --delimiter)."
+            f"columns found: {shown}. Mend the schema or the table (a CSV file with another separator: --delimiter)."
         )

@@ -59,16 +59,16 @@ class DuckTable:
 
     def value_counts(self, column: str, unit: PrivacyUnit) -> dict[str, int]:
         """How often each text occurs in one column."""
-        check_columns(self, (column, *((unit.column,) if unit.column else ())))
+        check_columns(self.columns, (column, *((unit.column,) if unit.column else ())))
         text = self.raw[column].as_text()
         inner = f"SELECT {text} AS value{self._unit_key(unit)} FROM {self.relation}"
         sql = f"SELECT value, count(*) FROM ({self._bounded(inner, unit, order='value')}) WHERE value IS NOT NULL GROUP BY value"
-        with self._quiet_failures():
+        with self.quiet_failures():
             return dict(self.connection.sql(sql).fetchall())
 
     def _batches(self, schema: Schema, unit: PrivacyUnit) -> Iterator[Rows]:
-        check_columns(self, (*schema.names, *((unit.column,) if unit.column else ())))
-        with self._quiet_failures():
+        check_columns(self.columns, (*schema.names, *((unit.column,) if unit.column else ())))
+        with self.quiet_failures():
             self._create_types(schema)
             for batch in self.connection.sql(self._encoding(schema, unit)).to_arrow_reader(BATCH):
                 yield Rows(schema, tuple(_numpy(batch.column(k)) for k in range(len(schema.columns))))
@@ -104,7 +104,8 @@ class DuckTable:
                 self._types.add((column.name, column.labels))
 
     @contextmanager
-    def _quiet_failures(self) -> Iterator[None]:
+    def quiet_failures(self) -> Iterator[None]:
+        """Turn the engine's failures into one sentence that quotes nothing."""
         import duckdb
 
         try:

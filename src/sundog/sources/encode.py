@@ -121,6 +121,8 @@ def _numeric_code(column: Numeric, raw: RawColumn, missing_values: tuple[str, ..
         code = _date_code(column, raw)
     elif column.kind == "datetime":
         code = _datetime_code(column, raw)
+    elif column.kind == "magnitude":
+        code = _magnitude_code(column, raw)
     else:
         code = _grid_code(column, raw)
     declared = _declared_missing(raw, missing_values)
@@ -150,6 +152,13 @@ def _grid_code(column: Numeric, raw: RawColumn) -> str:
     low, high = column.lower / scale, column.upper / scale
     clamped = _clamp(f"({raw.as_number()})", repr(low), repr(high))
     return f"CAST(floor(({clamped}) * {scale}.0::DOUBLE + 0.5) AS BIGINT) - ({column.lower})"
+
+
+def _magnitude_code(column: Numeric, raw: RawColumn) -> str:
+    """Zero in the middle; on either side one code per power of two, from 2^-20 up to 2^(upper - 20)."""
+    value = f"({raw.as_number()})"
+    power = _clamp(f"(floor(log2(abs({value}))) + 21)", "1", str(column.upper))
+    return f"CASE WHEN {value} = 0 THEN 0 ELSE CAST(sign({value}) * {power} AS BIGINT) END - ({column.lower})"
 
 
 def _clamp(value: str, low: str, high: str) -> str:

@@ -1,0 +1,64 @@
+"""The `sundog` command. One file per command; heavy imports wait until a command runs, so that help is instant."""
+
+import json
+import os
+import sys
+
+import typer
+
+from sundog.cli import generate, ledger, measure, schema, synthesize
+from sundog.errors import UserError
+from sundog.version import __version__
+
+app = typer.Typer(
+    name="sundog",
+    help="A differentially private likeness of a table: rows anyone may use, and a certificate of what was spent.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("synthesize")(synthesize.synthesize)
+app.command("measure")(measure.measure)
+app.command("generate")(generate.generate)
+app.add_typer(schema.app, name="schema")
+app.add_typer(ledger.app, name="ledger")
+
+INTERRUPTED = 130
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sundog {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Show the version."),
+) -> None:
+    """Options of the command itself."""
+
+
+def main() -> None:
+    """Run the command; a mistake ends with a sentence and an exit code, never with a traceback."""
+    try:
+        app()
+    except UserError as error:
+        _fail(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        _fail("interrupted.", INTERRUPTED)
+    except Exception as error:
+        if os.environ.get("SUNDOG_DEBUG"):
+            raise
+        _fail(
+            f"an unexpected {type(error).__name__} stopped the run; this is a fault in Sundog. Its text is withheld, since it "
+            "could quote a cell; SUNDOG_DEBUG=1 shows the traceback on your own screen.",
+            1,
+        )
+
+
+def _fail(message: str, code: int) -> None:
+    if "--json" in sys.argv:
+        typer.echo(json.dumps({"error": message, "exitCode": code}))
+    typer.echo(f"Error: {message}", err=True)
+    sys.exit(code)

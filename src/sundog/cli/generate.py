@@ -1,0 +1,45 @@
+"""sundog generate: synthetic rows from released measurements. It needs no private data and costs no privacy."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sundog.cli import options as o
+from sundog.cli.output import prepare_folder, progress, say, write_table
+from sundog.cli.synthesize import RELEASE
+
+
+def generate(
+    released: Annotated[Path, typer.Argument(help="The file that `sundog measure` or `synthesize` wrote.")],
+    *,
+    out: o.OutFolder,
+    method: o.Method = "independent",
+    rows: o.Rows = None,
+    seed: o.Seed = None,
+    format: o.Format = "csv",
+    force: o.Force = False,
+    json: o.AsJson = False,
+) -> None:
+    """Generate synthetic rows from released measurements, as often as you like, with any method that can use them."""
+    synthetic = f"synthetic.{format}"
+    with progress("starting") as report:
+        from sundog.model import Model
+        from sundog.released import Released
+        from sundog.synthesize import check_rows
+
+        check_rows(rows)
+        measurements = Released.load(released)
+        prepare_folder(out, [*RELEASE, synthetic], force=force)
+        report(f"fitting {method}")
+        model = Model.from_released(measurements, method=method, seed=seed)
+        report("sampling")
+        made = model.rows(rows)
+        model.save(out)
+        write_table(made, out / synthetic)
+    result = {"method": method, "rows": len(made), "files": [str(out / name) for name in [synthetic, *RELEASE]]}
+    lines = [
+        f"Synthetic table: {out / synthetic} ({len(made)} rows)",
+        f"Certificate:     {out / 'certificate.html'} (and certificate.json)",
+    ]
+    say(result, lines, as_json=json)

@@ -1,0 +1,76 @@
+"""sundog ledger: what each dataset has spent, its limit, and the whole record for auditors."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sundog.cli import options as o
+from sundog.cli.output import prepare_file, say
+
+if TYPE_CHECKING:
+    from sundog.private.ledger import Account
+
+app = typer.Typer(help="What each dataset has spent, and its limit.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="The dataset's name.")]
+OptionalName = Annotated[str | None, typer.Argument(help="The dataset's name; default: all.")]
+
+
+@app.command()
+def show(dataset: OptionalName = None, ledger: o.LedgerFile = None, json: o.AsJson = False) -> None:
+    """Show what has been spent."""
+    from sundog.private.ledger import Ledger
+
+    book = Ledger(ledger)
+    names = [dataset] if dataset else book.accounts()
+    lines = [f"Ledger: {book.path}"]
+    for name in names:
+        lines += _account_lines(book.account(name))
+    if not names:
+        lines.append("Nothing has been spent yet.")
+    say(book.export(dataset), lines, as_json=json)
+
+
+@app.command()
+def limit(
+    dataset: Name,
+    *,
+    epsilon: o.Epsilon = None,
+    delta: o.Delta = None,
+    rho: o.Rho = None,
+    ledger: o.LedgerFile = None,
+    json: o.AsJson = False,
+) -> None:
+    """Limit what all runs together may spend on a dataset; what would exceed it is refused (exit code 3)."""
+    from sundog.private.ledger import Ledger
+
+    book = Ledger(ledger)
+    book.set_limit(dataset, epsilon=epsilon, delta=delta, rho=rho)
+    account = book.account(dataset)
+    described = account.limit.describe() if account.limit else "none"
+    result = {"dataset": dataset, "limit": {"epsilon": epsilon, "delta": delta, "rho": rho}}
+    say(result, [f"{dataset}: limited to {described} in all."], as_json=json)
+
+
+@app.command()
+def export(out: o.OutFile, dataset: OptionalName = None, ledger: o.LedgerFile = None, force: o.Force = False) -> None:
+    """Write the whole record, with its chain of hashes, as JSON."""
+    import json as json_module
+
+    from sundog.private.ledger import Ledger
+
+    prepare_file(out, force=force)
+    record = Ledger(ledger).export(dataset)
+    Path(out).write_text(json_module.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    typer.echo(f"Ledger record: {out}")
+
+
+def _account_lines(account: "Account") -> list[str]:
+    spent = f"  spent: rho {account.rho:.6g}"
+    if account.limit is not None and account.limit.delta is not None and account.rho:
+        spent += f" (epsilon {account.epsilon(account.limit.delta):.6g} at delta {account.limit.delta:g})"
+    limit_line = f"  limit: {account.limit.describe() if account.limit else 'none'}"
+    unit = f"  protects: {account.unit.describe()}" if account.unit else "  protects: nothing spent yet"
+    lines = ["", account.dataset, unit, spent, limit_line, f"  entries: {len(account.entries)}"]
+    return [*lines, "  NON-PRIVATE results were disclosed from this dataset."] if account.disclosed else lines

@@ -1,0 +1,35 @@
+"""sundog measure: spend the budget on noisy measurements, and write them; generating comes later and is free."""
+
+from sundog.cli import options as o
+from sundog.cli.groups import Privacy, Table, grouped
+from sundog.cli.output import prepare_file, progress, say
+from sundog.cli.synthesize import fit_or_keep, spent, synthesizer_for
+
+
+@grouped
+def measure(
+    table: Table,
+    *,
+    schema: o.SchemaFile,
+    out: o.OutFile,
+    privacy: Privacy,
+    method: o.Method = "independent",
+    seed: o.Seed = None,
+    force: o.Force = False,
+    json: o.AsJson = False,
+) -> None:
+    """Measure what a method needs, with noise, and write released.json: all that ever leaves the private table."""
+    with progress("starting") as report:
+        from sundog.certificate import claim
+
+        synthesizer = synthesizer_for(table, privacy, schema=schema, method=method, seed=seed)
+        prepare_file(out, force=force)
+        fit_or_keep(synthesizer, table, keep=out, report=report)
+        released = synthesizer.released
+        released.save(out)
+    lines = [
+        f"Measurements: {out} ({len(released.measurements)} queries)",
+        f"Guarantee:    {claim(released.guarantee)}",
+        f"Next, at no privacy cost: sundog generate {out} --method {method} -o FOLDER",
+    ]
+    say(spent(synthesizer) | {"measurements": len(released.measurements), "files": [str(out)]}, lines, as_json=json)

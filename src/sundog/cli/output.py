@@ -1,0 +1,72 @@
+"""What commands share: writing results, showing progress on a terminal, saying what was done."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import typer
+
+from sundog.errors import UserError
+
+if TYPE_CHECKING:
+    from sundog.rows import Rows
+
+Format = Literal["csv", "parquet"]
+
+
+@contextmanager
+def progress(message: str) -> Iterator[Callable[[str], None]]:
+    """A spinner with the current step on standard error; silent where that is not a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(message, total=None)
+        yield lambda step: bar.update(task, description=step)
+
+
+def prepare_folder(folder: Path, names: list[str], *, force: bool) -> None:
+    """Make sure, before any budget is spent, that the results can be written and overwrite nothing unasked."""
+    taken = [name for name in names if (folder / name).exists()]
+    if taken and not force:
+        raise UserError(
+            f"--out: {str(folder)!r} holds {taken[0]!r} already; choose another folder, or --force to replace it."
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".sundog-probe"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise UserError(
+            f"--out: {str(folder)!r} cannot be written ({error.strerror}); choose another folder."
+        ) from None
+
+
+def prepare_file(path: Path, *, force: bool) -> None:
+    """The same for a single file."""
+    prepare_folder(path.parent, [path.name], force=force)
+
+
+def write_table(rows: "Rows", path: Path) -> None:
+    """Synthetic rows as CSV or Parquet, by the file's ending."""
+    if path.suffix == ".parquet":
+        from pyarrow import parquet
+
+        parquet.write_table(rows.to_arrow(), path)
+    else:
+        from pyarrow import csv
+
+        csv.write_csv(rows.to_text(), path, csv.WriteOptions(quoting_style="needed"))
+
+
+def say(result: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
+    """The outcome on standard output: one JSON object, or sentences."""
+    typer.echo(json.dumps(result, ensure_ascii=False) if as_json else "\n".join(lines))

@@ -1,0 +1,164 @@
+"""sundog schema: draft, check, import and complete the public schema of a table."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sundog.cli import options as o
+from sundog.cli.groups import Privacy, Table, grouped
+from sundog.cli.output import prepare_file, progress, say
+from sundog.errors import UserError
+
+app = typer.Typer(help="Draft, check, import or complete a schema.", no_args_is_help=True)
+
+SchemaArgument = Annotated[Path, typer.Argument(help="The schema file (Table Schema JSON).")]
+OptionalData = Annotated[
+    str | None, typer.Argument(help="The table to check it against (column names and types only).")
+]
+
+
+@app.command()
+@grouped
+def draft(table: Table, *, out: o.OutFile, force: o.Force = False, json: o.AsJson = False) -> None:
+    """Draft a schema by reading the data: NON-PRIVATE, for the owner to review."""
+    prepare_file(out, force=force)
+    with progress("reading the table"):
+        from sundog.private.draft import draft as draft_schema
+
+        name = table.account(None)
+        document = draft_schema(table.open(), name=name, dataset=name, ledger=table.book())
+    write_document(document, out)
+    lines = [
+        f"NON-PRIVATE draft: {out} ({len(document['fields'])} fields)",
+        "Its bounds and categories were read off the data. Before it may be used as a public schema, compare every",
+        "minimum, maximum, category list and 'required' with what is publicly known, and change what is not.",
+    ]
+    say({"file": str(out), "fields": len(document["fields"]), "private": False}, lines, as_json=json)
+
+
+@app.command()
+def check(
+    schema: SchemaArgument,
+    data: OptionalData = None,
+    *,
+    delimiter: o.Delimiter = None,
+    sql: o.Sql = None,
+    json: o.AsJson = False,
+) -> None:
+    """Check a schema, and that a table has its columns; reads no row."""
+    from sundog.schema import Schema
+
+    public = Schema.load(schema)
+    lines = [f"{schema} is a valid schema: {len(public.columns)} columns, {len(public.identifiers)} identifiers."]
+    lines += [f"  {column.name}: {_kind(column)}" for column in public.columns]
+    result: dict[str, Any] = {"valid": True, "columns": {column.name: column.size for column in public.columns}}
+    if data is not None:
+        from sundog.private.table import PrivateTable
+        from sundog.sources.base import check_columns
+
+        table = PrivateTable(data, delimiter=delimiter, sql=sql)
+        check_columns(table.columns, public.names)
+        known = {*public.names, *(identifier.name for identifier in public.identifiers)}
+        result["notInSchema"] = [name for name in table.columns if name not in known]
+        lines.append(f"{data} has all of these columns.")
+        if result["notInSchema"]:
+            lines.append(f"Not in the schema, so left out: {', '.join(result['notInSchema'])}.")
+    say(result, lines, as_json=json)
+
+
+@app.command("import-sdv")
+def import_sdv(
+    metadata: Annotated[Path, typer.Argument(help="SDV metadata (JSON).")],
+    *,
+    out: o.OutFile,
+    table: Annotated[str | None, typer.Option(help="Which table of the metadata.")] = None,
+    force: o.Force = False,
+    json: o.AsJson = False,
+) -> None:
+    """Make a schema from SDV metadata; bounds and categories that it lacks are listed for you to fill in."""
+    from sundog.schema.model import load_document
+    from sundog.schema.sdv import from_sdv
+
+    prepare_file(out, force=force)
+    document, lacking = from_sdv(load_document(metadata), table=table)
+    write_document(document, out)
+    lines = [f"Schema: {out} ({len(document['fields'])} fields)"]
+    if lacking:
+        lines += ["Still to be declared (from public knowledge, or paid for with: sundog schema complete):"]
+        lines += [f"  {lack}" for lack in lacking]
+    say({"file": str(out), "lacking": lacking}, lines, as_json=json)
+
+
+@app.command()
+@grouped
+def complete(
+    table: Table,
+    *,
+    schema: o.SchemaFile,
+    out: o.OutFile,
+    privacy: Privacy,
+    force: o.Force = False,
+    json: o.AsJson = False,
+) -> None:
+    """Pay for the bounds and category lists that a schema does not declare, by noisy counts."""
+    with progress("measuring domains"):
+        from sundog.certificate import claim
+        from sundog.private.accountant import Budget
+        from sundog.private.complete import complete as complete_schema
+        from sundog.private.complete import find_gaps
+        from sundog.private.curator import Curator
+        from sundog.schema.model import load_document
+
+        document = load_document(schema)
+        gaps = find_gaps(document)
+        if not (gaps.labels or gaps.numbers):
+            raise UserError(f"schema {str(schema)!r} declares every domain already; there is nothing to pay for.")
+        budget = Budget(epsilon=privacy.epsilon, delta=privacy.delta, rho=privacy.rho)
+        if gaps.labels and privacy.delta is None:
+            raise UserError(
+                "delta: category lists are found by a threshold, which needs --delta; a common choice is 1e-9."
+            )
+        half = (privacy.delta or 0.0) / 2 if gaps.labels else 0.0
+        curator = Curator(
+            table.open(),
+            gaps.provisional,
+            budget=budget,
+            dataset=table.account(gaps.provisional.name),
+            unit=privacy.whom(),
+            accounting="gaussian",
+            ledger=table.book(),
+            delta_thresholds=half,
+        )
+        prepare_file(out, force=force)
+        filled = complete_schema(document, curator, gaps=gaps, delta=half)
+        write_document(filled, out)
+        guarantee = curator.released().guarantee
+    open_still = _still_open(filled)
+    lines = [f"Schema: {out}", f"Paid: {claim(guarantee)}"]
+    lines += [f"  {name}: nothing stood clear of the noise; declare it or spend more" for name in open_still]
+    say({"file": str(out), "epsilon": guarantee.epsilon, "rho": guarantee.rho, "open": open_still}, lines, as_json=json)
+
+
+def write_document(document: dict[str, Any], path: Path) -> None:
+    """A schema document as a readable file."""
+    import json as json_module
+
+    path.write_text(json_module.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _still_open(document: dict[str, Any]) -> list[str]:
+    from sundog.private.complete import find_gaps
+
+    gaps = find_gaps(document)
+    empty = [field["name"] for field in document["fields"] if field.get("categories") == []]
+    return [*gaps.labels, *gaps.numbers, *empty]
+
+
+def _kind(column: Any) -> str:
+    from sundog.schema import Numeric
+
+    missing = ", may be missing" if column.nullable else ""
+    if isinstance(column, Numeric):
+        return f"{column.kind}, {column.describe(0)} to {column.describe(column.steps - 1)}{missing}"
+    return f"{len(column.labels)} {'ordered ' if column.ordered else ''}categories{missing}"
