@@ -52,6 +52,8 @@ class Axis:
 
     def bounds(self, cell: int) -> tuple[int, int]:
         """First and one-past-last code of a cell that is a run of codes."""
+        if self.groups is not None:
+            raise UserError(f"column {self.column!r}: its labels are merged, so a cell is no range of codes.")
         end = self._starts[cell + 1] if cell + 1 < self.size else self.codes
         return int(self._starts[cell]), int(end)
 

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Int
 
+from sundog.errors import UserError
 from sundog.queries import Query
 
 Score = Literal["L1", "Linf"]
@@ -21,15 +22,29 @@ class Selection:
     """Choose `k` of the candidates whose exact answers differ most from the estimates.
 
     score = weight * (|exact - estimate| in the named norm) - penalty, with integer weights and penalties, so that scores
-    are integers and their sensitivity is exact.
+    are integers and their sensitivity is exact. With `single`, every single answer of every candidate is a candidate of
+    its own: the way to choose among many thousand 0/1 queries that are held together as one.
     """
 
     candidates: tuple[Query, ...]
     estimates: tuple[Int[np.ndarray, " cells"], ...]
     k: int = 1
     score: Score = "L1"
+    single: bool = False
     weights: Sequence[int] | None = None
     penalties: Sequence[int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.k < 1 or not self.candidates:
+            raise UserError(f"selection: found {self.k} to choose of {len(self.candidates)}; it needs at least 1 of 1.")
+        if [len(estimate) for estimate in self.estimates] != [query.size for query in self.candidates]:
+            raise UserError("selection: the estimates do not fit the candidates; give one vector a candidate.")
+        count = sum(query.size for query in self.candidates) if self.single else len(self.candidates)
+        for numbers in (self.weights, self.penalties):
+            if numbers is not None and len(numbers) != count:
+                raise UserError(f"selection: found {len(numbers)} weights or penalties for {count} candidates.")
+        if self.weights is not None and min(self.weights) < 0:
+            raise UserError("selection: weights must not be negative.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,19 +85,17 @@ class Curator:
             raise UserError("select: this run is accounted for as Gaussian only; use a run accounted for as 'zcdp'.")
         self._check_queries(self.schema, selection.candidates)
         sensitivity = self._score_sensitivity(selection)
-        k = min(selection.k, len(selection.candidates))
+        count = sum(query.size for query in selection.candidates) if selection.single else len(selection.candidates)
+        k = min(selection.k, count)
         scale = noise.top_k_scale(sensitivity, k, rho=_positive("rho", rho))
-        label = f"choose {k} of {len(selection.candidates)} by {selection.score} error"
-        details: dict[str, JSON] = {
-            "sensitivity": str(sensitivity),
-            "scale": scale,
-            "k": k,
-            "candidates": len(selection.candidates),
-        }
+        norm = "absolute" if selection.single else selection.score
+        details: dict[str, JSON] = {"sensitivity": str(sensitivity), "scale": scale, "k": k, "candidates": count}
         cost = noise.top_k_cost(sensitivity, k, scale=scale)
-        self._charge([Charge("exponential", cost, label=label, details=details)])
-        scores = self._scores(selection)
-        return [selection.candidates[index] for index in noise.top_k(scores, k, scale=scale)]
+        self._charge([Charge("exponential", cost, label=f"choose {k} of {count} by {norm} error", details=details)])
+        chosen = noise.top_k(self._scores(selection), k, scale=scale)
+        if not selection.single:
+            return [selection.candidates[index] for index in chosen]
+        return [_single(selection.candidates, index) for index in chosen]
 
     def released(self) -> Released:
         """All that this run may let out, with its guarantee."""
@@ -177,22 +175,26 @@ class Curator:
         return np.split(totals, np.cumsum(sizes)[:-1])
 
     def _scores(self, selection: Selection) -> Int[np.ndarray, " candidates"]:
-        errors = [
-            np.abs(exact - estimate)
-            for exact, estimate in zip(
-                self._answers(self.schema, selection.candidates), selection.estimates, strict=True
-            )
-        ]
-        norms = np.array([error.sum() if selection.score == "L1" else error.max() for error in errors], dtype=np.int64)
+        exact = self._answers(self.schema, selection.candidates)
+        errors = [np.abs(counts - estimate) for counts, estimate in zip(exact, selection.estimates, strict=True)]
+        if selection.single:
+            norms = np.concatenate(errors)
+        else:
+            reduce = np.sum if selection.score == "L1" else np.max
+            norms = np.array([reduce(error) for error in errors], dtype=np.int64)
         weights = np.ones_like(norms) if selection.weights is None else np.asarray(selection.weights, dtype=np.int64)
         penalties = 0 if selection.penalties is None else np.asarray(selection.penalties, dtype=np.int64)
         return norms * weights - penalties
 
     def _score_sensitivity(self, selection: Selection) -> Fraction:
         """How much one unit can change any score: the norm's sensitivity (at most the query's L1 one) times the weight."""
-        weights = selection.weights if selection.weights is not None else [1] * len(selection.candidates)
-        norms = [self._l1(query) if selection.score == "L1" else self._linf(query) for query in selection.candidates]
-        return max(Fraction(weight) * norm for weight, norm in zip(weights, norms, strict=True))
+        by_cell = selection.single or selection.score == "Linf"
+        norms = [self._linf(query) if by_cell else self._l1(query) for query in selection.candidates]
+        if selection.weights is None:
+            return max(norms)
+        if selection.single:
+            return max(norms) * max(selection.weights)
+        return max(weight * norm for weight, norm in zip(selection.weights, norms, strict=True))
 
     def _l1(self, query: Query) -> Fraction:
         return self.unit.rows * max(query.sensitivity_l1(relation) for relation in self._relations)
@@ -217,6 +219,15 @@ class Curator:
             raise UserError("measure: no query was given.")
         for name in {name for query in queries for name in query.columns}:
             schema.position(name)
+
+
+def _single(candidates: Sequence[Query], index: int) -> Query:
+    """The query of one answer among all answers of the candidates."""
+    for query in candidates:
+        if index < query.size:
+            return query.subset([index])
+        index -= query.size
+    raise IndexError(index)
 
 
 def public_rows(table: PrivateTable, schema: Schema, *, unit: PrivacyUnit) -> int | None:

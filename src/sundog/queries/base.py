@@ -43,6 +43,9 @@ class Query(Protocol):
     def add(self, rows: Rows, totals: Int[np.ndarray, " cells"]) -> None:
         """Add the exact answer on these rows to the totals, in place."""
 
+    def subset(self, cells: Sequence[int]) -> "Query":
+        """The query that answers only these cells of this one."""
+
     def describe(self) -> str:
         """The query in a few words."""
 

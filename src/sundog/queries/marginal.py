@@ -5,7 +5,7 @@ takes 1 from one cell and gives it to another (sqrt 2). Cells are half-open, so 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,6 +17,7 @@ from numba import njit
 
 from sundog.axis import Axis
 from sundog.errors import UserError
+from sundog.queries.base import Query
 from sundog.rows import Rows
 from sundog.schema import Schema
 from sundog.unit import Neighbours
@@ -65,6 +66,15 @@ class Marginal:
         if len(rows):
             strides = np.array([math.prod(self.shape[k + 1 :]) for k in range(len(self.axes))], dtype=np.int64)
             _count(tuple(rows.cells(axis) for axis in self.axes), strides, totals)
+
+    def subset(self, cells: Sequence[int]) -> "Query":
+        """Some of the cells, as conjunctions of ranges."""
+        from sundog.queries.ranges import Ranges
+
+        places = np.unravel_index(np.asarray(cells), self.shape)
+        bounds = [[axis.bounds(int(cell)) for cell in place] for axis, place in zip(self.axes, places, strict=True)]
+        low, high = np.moveaxis(np.array(bounds, dtype=np.int64), -1, 0)
+        return Ranges(tuple(self.columns for _ in cells), low.T, high.T)
 
     def describe(self) -> str:
         """The columns and their numbers of cells."""
