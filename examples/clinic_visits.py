@@ -20,7 +20,7 @@ Columns = dict[str, np.ndarray]
 
 FIRST_DAY = np.datetime64("2023-01-01")
 DAYS = 731
-VISITS_PER_PATIENT = 2.0
+PATIENTS_PER_VISIT = 0.6
 
 DISTRICTS = [f"{number:02d}" for number in range(1, 13)]
 SEXES = ["female", "male", "other"]
@@ -49,7 +49,7 @@ REASONS: dict[str, tuple[float, float, float, float]] = {
 def make_table(rows: int = 20_000, seed: int = 1) -> pa.Table:
     """The table: the same rows and seed give the same table."""
     random = np.random.default_rng(seed)
-    patients = _patients(random, max(1, round(rows / VISITS_PER_PATIENT)))
+    patients = _patients(random, max(1, round(rows * PATIENTS_PER_VISIT)))
     visits = _visits(random, patients, rows)
     visits |= _severity(random, visits)
     visits |= _measurements(random, visits)
@@ -61,16 +61,16 @@ def _patients(random: np.random.Generator, count: int) -> Columns:
     """What stays the same from visit to visit; some people come more often than others."""
     district = random.choice(len(DISTRICTS), count, p=_shares(1 / np.arange(1.0, len(DISTRICTS) + 1)))
     adult = random.random(count) < 0.72
-    birth_age = np.where(adult, random.gamma(7.0, 7.0, count), 16 * random.beta(0.9, 1.3, count))
+    birth_age = np.where(adult, 16 + random.gamma(2.4, 14.0, count), 16 * random.beta(0.9, 1.3, count))
     insured = random.random(count) < np.clip(0.93 - 0.035 * district + 0.05 * (birth_age > 65), 0, 1)
     smoker = random.random(count) < np.where(birth_age < 16, 0.01, 0.13 + 0.012 * district)
     frame = np.where(birth_age < 18, 14.5 + 0.5 * birth_age, 24.5 + 0.04 * (birth_age - 18))
     return {
-        "weight": random.gamma(1.6, 1.0, count) * (0.6 + birth_age / 60),
+        "weight": random.gamma(3.0, 1.0, count) * (0.6 + birth_age / 60),
         "number": 100_000 + random.permutation(900_000)[:count],
         "district": district,
         "sex": random.choice(len(SEXES), count, p=[0.53, 0.46, 0.01]),
-        "birth_age": np.minimum(birth_age, 104),
+        "birth_age": np.where(birth_age > 97, 70.0, birth_age),
         "insured": insured,
         "smoker": smoker,
         "frame": frame * np.exp(random.normal(0, 0.16, count)),
@@ -185,9 +185,9 @@ def schema() -> dict[str, Any]:
         "targets": ["admitted"],
         "fields": [
             {"name": "patient_id", "type": "string", "identifier": True, "sundog": {"regenerate": True}},
-            _between("visit_date", "date", "2023-01-01", "2024-12-31"),
-            _between("arrived_at", "datetime", "2023-01-01T00:00:00", "2024-12-31T23:59:00", resolution=60),
-            _between("age", "integer", 0, 110),
+            _between("visit_date", "date", "2023-01-01", "2024-12-31", bins=24),
+            _between("arrived_at", "datetime", "2023-01-01T00:00:00", "2024-12-31T23:59:00", resolution=60, bins=24),
+            _between("age", "integer", 0, 110, bins=22),
             _labels("sex", SEXES),
             _labels("district", DISTRICTS),
             {"name": "insured", "type": "boolean", "constraints": {"required": True}},
