@@ -28,7 +28,10 @@ def connect() -> Any:
     import duckdb
 
     settings: dict[str, Any] = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-    return duckdb.connect(config=settings)
+    connection = duckdb.connect(config=settings)
+    # Otherwise TRY_CAST moves into the CSV reader, which drops the whole line where the cell should become null.
+    connection.execute("SET disabled_optimizers = 'type_pushdown'")
+    return connection
 
 
 @dataclass
@@ -39,7 +42,7 @@ class DuckTable:
     relation: str
     raw: dict[str, RawColumn]
     label: str
-    _types: set[tuple[str, tuple[Any, ...]]] = field(default_factory=set, repr=False)
+    _types: set[str] = field(default_factory=set, repr=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -94,14 +97,9 @@ class DuckTable:
 
     def _create_types(self, schema: Schema) -> None:
         for column in schema.columns:
-            if (
-                isinstance(column, Categorical)
-                and not column.boolean
-                and (column.name, column.labels) not in self._types
-            ):
-                self.connection.execute(f"DROP TYPE IF EXISTS {enum_name(column)}")
+            if isinstance(column, Categorical) and not column.boolean and enum_name(column) not in self._types:
                 self.connection.execute(f"CREATE TYPE {enum_name(column)} AS {enum_type(column)}")
-                self._types.add((column.name, column.labels))
+                self._types.add(enum_name(column))
 
     @contextmanager
     def quiet_failures(self) -> Iterator[None]:
@@ -110,7 +108,8 @@ class DuckTable:
 
         try:
             yield
-        except duckdb.Error:
+        except (duckdb.Error, pa.ArrowException, OSError) as error:
+            error.args = ("withheld",)  # the exception stays reachable as __context__; its text must not
             raise UserError(
                 f"{self.label}: the engine failed while reading it (its message may quote cells, so it is withheld). "
                 "Check that the file is complete and of the kind its name says."

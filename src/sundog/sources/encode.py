@@ -4,9 +4,12 @@ Text is read as text, typed columns by their type; what cannot be read is null; 
 declared place. No cell can raise an error, whatever it holds.
 """
 
+import hashlib
+import json
 from dataclasses import dataclass
 
 from sundog.schema import Categorical, Column, Numeric
+from sundog.schema.columns import Label
 
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 
@@ -50,6 +53,9 @@ class RawColumn:
 
     def as_text(self) -> str:
         """The value as text; a float that is a whole number reads like the whole number."""
+        if self._wide_moment:  # the engine fails on years that it cannot spell
+            years = f"{self._typed('0001-01-01')} AND {self._typed('9999-12-31')}"
+            return f"CASE WHEN {self.sql} BETWEEN {years} THEN CAST({self.sql} AS VARCHAR) END"
         if self.type in ("FLOAT", "DOUBLE"):
             whole = f"({self.sql} = floor({self.sql}) AND abs({self.sql}) < 1e15)"
             return f"CASE WHEN {whole} THEN CAST(TRY_CAST({self.sql} AS BIGINT) AS VARCHAR) ELSE CAST({self.sql} AS VARCHAR) END"
@@ -63,15 +69,40 @@ class RawColumn:
             value = f"TRY_CAST(CAST({self.sql} AS VARCHAR) AS DOUBLE)"
         return f"CASE WHEN isnan({value}) THEN NULL ELSE {value} END"
 
+    def as_moment(self, first: str, last: str) -> str:
+        """A date or time as a timestamp between two others; clamped before the cast, which would fail far outside."""
+        if self.type == "TIMESTAMP WITH TIME ZONE":
+            return f"make_timestamp(epoch_us({self.sql}))"
+        clamped = _clamp(self.sql, self._typed(first), self._typed(last)) if self._wide_moment else self.sql
+        return f"CAST({clamped} AS TIMESTAMP)"
 
-def enum_name(column: Column) -> str:
-    """The name of the SQL type that holds a categorical column's labels."""
-    return identifier("labels of " + column.name)
+    @property
+    def _wide_moment(self) -> bool:
+        """Whether it may hold moments that a timestamp cannot (nanoseconds reach less far)."""
+        return self.moment and self.type not in ("TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE")
+
+    def _typed(self, moment: str) -> str:
+        return f"CAST({literal(moment)} AS {self.type})"
+
+
+def enum_name(column: Categorical) -> str:
+    """The name of the SQL type that holds these labels; the engine's own names ignore case, a digest does not."""
+    return identifier("labels " + hashlib.sha256(json.dumps(_label_texts(column)).encode()).hexdigest())
 
 
 def enum_type(column: Categorical) -> str:
     """The SQL type of a categorical column: one hash look-up per cell, however many labels."""
-    return f"ENUM ({', '.join(literal(str(label)) for label in column.labels)})"
+    return f"ENUM ({', '.join(literal(text) for text in _label_texts(column))})"
+
+
+def _label_texts(column: Categorical) -> list[str]:
+    return [_label_text(label) for label in column.labels]
+
+
+def _label_text(label: Label) -> str:
+    """A label as `as_text` spells it: 1.0 reads like 1."""
+    whole = isinstance(label, float) and label.is_integer() and abs(label) < 1e15
+    return str(int(label) if whole else label)
 
 
 def storage_type(size: int) -> str:
@@ -101,9 +132,14 @@ def _place_of_unknown(column: Categorical, raw: RawColumn, missing_values: tuple
 
 
 def _label_code(column: Categorical, raw: RawColumn) -> str:
-    text = raw.as_text()
-    if not isinstance(column.labels[0], str) and not raw.number:  # '1.0' and ' 1' mean 1 where labels are numbers
-        text = RawColumn(raw.name, "DOUBLE").as_text().replace(raw.sql, f"({raw.as_number()})")
+    code = _look_up(column, raw.as_text())
+    if isinstance(column.labels[0], str) or raw.whole or raw.type in ("FLOAT", "DOUBLE"):
+        return code
+    number = RawColumn(raw.name, "DOUBLE").as_text().replace(raw.sql, f"({raw.as_number()})")
+    return f"COALESCE({code}, {_look_up(column, number)})"  # '1.0' and ' 1' mean 1 where labels are numbers
+
+
+def _look_up(column: Categorical, text: str) -> str:
     return f"CAST(enum_code(TRY_CAST(({text}) AS {enum_name(column)})) AS BIGINT)"
 
 
@@ -167,14 +203,12 @@ def _clamp(value: str, low: str, high: str) -> str:
 
 
 def _read_moment(column: Numeric, raw: RawColumn) -> str:
-    if raw.type == "TIMESTAMP WITH TIME ZONE":
-        return f"make_timestamp(epoch_us({raw.sql}))"
     if raw.moment:
-        return f"CAST({raw.sql} AS TIMESTAMP)"
+        return raw.as_moment(column.describe(0), column.describe(column.steps - 1))
     text = f"CAST({raw.sql} AS VARCHAR)"
     if column.format:
         return f"try_strptime({text}, {literal(column.format)})"
-    return f"COALESCE(TRY_CAST({text} AS TIMESTAMP), CAST(TRY_CAST({text} AS DATE) AS TIMESTAMP))"
+    return f"TRY_CAST({text} AS TIMESTAMP)"
 
 
 def _date_code(column: Numeric, raw: RawColumn) -> str:
