@@ -106,3 +106,13 @@ def difference(query: Query, before: Rows, after: Rows) -> tuple[Int[np.ndarray,
     changes = answer(query, after) - answer(query, before)
     touched = np.flatnonzero(changes)
     return touched, changes[touched]
+
+
+def segments(
+    groups: Int[np.ndarray, " rows"], number: int
+) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " number+1"]]:
+    """An order that puts the rows of each group together, and where each group begins and the last one ends."""
+    if number == 1:
+        return np.arange(len(groups)), np.array([0, len(groups)])
+    order = np.argsort(groups, kind="stable")
+    return order, np.searchsorted(groups[order], np.arange(number + 1))

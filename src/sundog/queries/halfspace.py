@@ -2,7 +2,7 @@
 
 Everything lies on an integer grid: |theta| <= 127, features 0..255 (a label: 255 at its place; a number: its position
 times 255, rounded), so sums stay below 2^24 and are exact in float32: batching can never flip a row's membership. One
-product of the rows with a direction serves all thresholds of that direction, by a histogram.
+product of the rows with a direction serves all thresholds of that direction.
 
 A missing number has feature 0 and a place of its own in the embedding, with its own coefficient in every direction.
 
@@ -21,7 +21,7 @@ from jaxtyping import Array, Float, Int
 from numba import njit
 
 from sundog.errors import UserError
-from sundog.queries.base import changed, difference
+from sundog.queries.base import changed, difference, segments
 from sundog.rows import Rows
 from sundog.schema import Column, Numeric, Schema
 from sundog.unit import Neighbours
@@ -82,16 +82,20 @@ class Halfspaces:
 
     def counts_by(self, rows: Rows, groups: Int[np.ndarray, " rows"], number: int) -> Int[np.ndarray, "queries groups"]:
         """How many rows of each group satisfy each query."""
-        slabs = np.zeros((*self.thresholds.shape, number), dtype=np.int64)
+        counts = np.zeros((*self.thresholds.shape, number), dtype=np.int64)
+        order, ends = segments(groups, number)
         theta, cuts = self.theta.astype(np.float32), self.thresholds.astype(np.float32)
         for start in range(0, len(rows), ROW_BLOCK):
-            features = self.features(rows, slice(start, start + ROW_BLOCK))
+            features = self.features(rows, order[start : start + ROW_BLOCK])
+            bounds = np.clip(ends - start, 0, len(features))
             for first in range(0, len(theta), DIRECTION_BLOCK):
                 part = slice(first, first + DIRECTION_BLOCK)
-                _histogram(theta[part] @ features.T, cuts[part], groups[start : start + ROW_BLOCK], slabs[part])
-        return np.cumsum(slabs, axis=1).reshape(self.size, number)
+                _count_below(theta[part] @ features.T, cuts[part], bounds, counts[part])
+        return counts.reshape(self.size, number)
 
-    def features(self, rows: Rows, part: slice = slice(None)) -> Float[np.ndarray, "rows features"]:
+    def features(
+        self, rows: Rows, part: slice | Int[np.ndarray, " some"] = slice(None)
+    ) -> Float[np.ndarray, "some features"]:
         """The embedding of some rows, as whole numbers in float32."""
         columns = [rows.schema.column(name) for name in self.columns]
         return np.concatenate([embed(column, rows.column(column.name)[part]) for column in columns], axis=1)
@@ -181,20 +185,14 @@ def _soft_features(soft: "SoftRows", name: str) -> Float[Array, "rows features"]
 
 
 @njit(cache=True, nogil=True)
-def _histogram(products: Any, cuts: Any, groups: Any, slabs: Any) -> None:  # pragma: no cover (compiled)
-    """Add each product to the first threshold that is not below it; products above all thresholds are not counted."""
-    number = cuts.shape[1]
+def _count_below(products: Any, cuts: Any, bounds: Any, counts: Any) -> None:  # pragma: no cover (compiled)
+    """Count products at or below every threshold, segment by segment: plain comparisons, which vectorise."""
     for d in range(products.shape[0]):
-        for row in range(products.shape[1]):
-            product = products[d, row]
-            low = 0
-            left = number
-            while left > 0:
-                half = left >> 1
-                if cuts[d, low + half] < product:
-                    low += half + 1
-                    left -= half + 1
-                else:
-                    left = half
-            if low < number:
-                slabs[d, low, groups[row]] += 1
+        for t in range(cuts.shape[1]):
+            cut = cuts[d, t]
+            for group in range(counts.shape[2]):
+                segment = products[d, bounds[group] : bounds[group + 1]]
+                below = np.int32(0)
+                for row in range(segment.shape[0]):
+                    below += np.int32(segment[row] <= cut)
+                counts[d, t, group] += below

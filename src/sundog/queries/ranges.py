@@ -19,7 +19,7 @@ from jaxtyping import Array, Bool, Float, Int
 from numba import njit
 
 from sundog.errors import UserError
-from sundog.queries.base import changed, difference
+from sundog.queries.base import changed, difference, segments
 from sundog.rows import Rows
 from sundog.schema import Schema
 from sundog.unit import Neighbours
@@ -27,6 +27,7 @@ from sundog.unit import Neighbours
 if TYPE_CHECKING:
     from sundog.soft import SoftRows
 
+ROW_BLOCK = 8192
 ENUMERATE = 2048
 """Up to so many elementary cells and queries the sensitivity is enumerated; beyond, the general bound is used."""
 
@@ -98,13 +99,17 @@ class Ranges:
     def counts_by(self, rows: Rows, groups: Int[np.ndarray, " rows"], number: int) -> Int[np.ndarray, "queries groups"]:
         """How many rows of each group satisfy each query."""
         counts = np.zeros((self.size, number), dtype=np.int64)
-        if len(rows):
-            _count(self.codes(rows), groups, self.which, self.low, self.high, counts)
+        order, ends = segments(groups, number)
+        for start in range(0, len(rows), ROW_BLOCK):
+            codes = self.codes(rows, order[start : start + ROW_BLOCK])
+            bounds = np.clip(ends - start, 0, codes.shape[1])
+            _count(codes, bounds, self.which, self.low, self.high, counts)
         return counts
 
-    def codes(self, rows: Rows) -> Int[np.ndarray, "columns rows"]:
-        """The codes of the query's columns, one after the other."""
-        return np.stack([rows.column(name).astype(np.int64) for name in self.columns])
+    def codes(self, rows: Rows, some: Int[np.ndarray, " some"]) -> Int[np.ndarray, "columns some"]:
+        """The codes of the query's columns for some rows, one column after the other."""
+        wide = max(rows.schema.column(name).size for name in self.columns) >= 1 << 31
+        return np.stack([rows.column(name)[some] for name in self.columns]).astype(np.int64 if wide else np.int32)
 
     def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " queries"]:
         """The sum of soft memberships."""
@@ -171,16 +176,22 @@ class Ranges:
 
 
 @njit(cache=True, nogil=True)
-def _count(codes: Any, groups: Any, which: Any, low: Any, high: Any, counts: Any) -> None:  # pragma: no cover
+def _count(codes: Any, bounds: Any, which: Any, low: Any, high: Any, counts: Any) -> None:  # pragma: no cover
+    """Count the rows of every query, segment by segment, with a mask per block of rows: loops that vectorise."""
+    inside = np.empty(codes.shape[1], dtype=np.uint8)
     for q in range(which.shape[0]):
-        for row in range(codes.shape[1]):
-            inside = True
-            for k in range(which.shape[1]):
-                column = which[q, k]
-                if column >= 0:
-                    code = codes[column, row]
-                    if code < low[q, k] or code >= high[q, k]:
-                        inside = False
-                        break
-            if inside:
-                counts[q, groups[row]] += 1
+        inside[:] = 1
+        for k in range(which.shape[1]):
+            column = which[q, k]
+            if column >= 0:
+                values = codes[column]
+                least = low[q, k]
+                most = high[q, k] - 1
+                for row in range(values.shape[0]):
+                    inside[row] &= np.uint8(values[row] >= least) & np.uint8(values[row] <= most)
+        for group in range(counts.shape[1]):
+            segment = inside[bounds[group] : bounds[group + 1]]
+            held = np.int32(0)
+            for row in range(segment.shape[0]):
+                held += np.int32(segment[row])
+            counts[q, group] += held
