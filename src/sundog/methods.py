@@ -6,9 +6,10 @@ from typing import Any
 
 from sundog.errors import UserError
 from sundog.generate import Generator, Independent
-from sundog.queries import Marginal, Query
+from sundog.queries import Query
 from sundog.schema import Schema
 from sundog.select import Everything, SelectionRule
+from sundog.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Recipe:
 
 def one_way(schema: Schema) -> tuple[Query, ...]:
     """Every column's own marginal."""
-    return tuple(Marginal.of(schema, name) for name in schema.names)
+    return Workload.marginals(schema, k=1).queries
 
 
 METHODS = {

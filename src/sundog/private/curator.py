@@ -54,6 +54,7 @@ class Curator:
         self._delta_thresholds = delta_thresholds
         self._source = open_private(table)
         self._public_rows: int | None = None
+        self._scored: tuple[tuple[Query, ...], list[Int[np.ndarray, " cells"]]] | None = None  # for the next rounds
         self._charges: list[Charge] = []
         self._payments: list[Payment] = []
         self._measurements: list[Measurement] = []
@@ -178,7 +179,9 @@ class Curator:
         return np.split(totals, np.cumsum(sizes)[:-1])
 
     def _scores(self, selection: Selection) -> Int[np.ndarray, " candidates"]:
-        exact = self._answers(self.schema, selection.candidates)
+        if self._scored is None or self._scored[0] is not selection.candidates:
+            self._scored = (selection.candidates, self._answers(self.schema, selection.candidates))
+        exact = self._scored[1]
         errors = [np.abs(counts - estimate) for counts, estimate in zip(exact, selection.estimates, strict=True)]
         reduce = np.sum if selection.score == "L1" else np.max
         norms = np.concatenate(

@@ -22,7 +22,7 @@ from jaxtyping import Array, Float, Int
 
 from sundog.axis import Axis
 from sundog.errors import UserError
-from sundog.queries.base import answer, changed, difference
+from sundog.queries.base import answer, changed, difference, whole_key
 from sundog.queries.marginal import Marginal
 from sundog.rows import Rows
 from sundog.schema import Schema
@@ -119,6 +119,10 @@ class AtLeast:
         if column not in self.columns:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         return difference(self, *changed(rows, row, column=column, code=code))
+
+    def block_keys(self) -> list[bytes]:
+        """One name: it is one block."""
+        return whole_key(self)
 
     def subset(self, blocks: Sequence[int]) -> "AtLeast":
         """All combinations are one block, so this is the query itself."""

@@ -7,6 +7,7 @@ A query holds one or many questions of a kind. What belongs together, and is cho
 all cells of a marginal, the labels and the complement of one conditional threshold, a single prefix.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
@@ -64,6 +65,9 @@ class Query(Protocol):
     ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
         """What changing one cell of one row does to the answer: the touched answers and their changes."""
 
+    def block_keys(self) -> list[bytes]:
+        """A name for every block: equal in two queries where they ask the same, so that none is measured twice."""
+
     def subset(self, blocks: Sequence[int]) -> "Query":
         """The query that asks only these blocks."""
 
@@ -116,3 +120,8 @@ def segments(
         return np.arange(len(groups)), np.array([0, len(groups)])
     order = np.argsort(groups, kind="stable")
     return order, np.searchsorted(groups[order], np.arange(number + 1))
+
+
+def whole_key(query: Query) -> list[bytes]:
+    """The block names of a query that is one block."""
+    return [json.dumps(query.to_json(), sort_keys=True).encode()]

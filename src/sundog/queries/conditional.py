@@ -100,6 +100,11 @@ class Conditional:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         return difference(self, *changed(rows, row, column=column, code=code))
 
+    def block_keys(self) -> list[bytes]:
+        """The target with each inner query."""
+        head = repr(self.label.to_json()).encode()
+        return [head + key for key in self.inner.block_keys()]
+
     def subset(self, blocks: Sequence[int]) -> "Conditional":
         """Some of the inner queries, each with all labels."""
         return Conditional(self.label, self.inner.subset(blocks))

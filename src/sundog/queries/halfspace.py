@@ -131,6 +131,16 @@ class Halfspaces:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         return difference(self, *changed(rows, row, column=column, code=code))
 
+    def block_keys(self) -> list[bytes]:
+        """The columns, the direction and the threshold of each query."""
+        head = repr(self.columns).encode()
+        directions = [head + theta.astype(np.int16).tobytes() for theta in self.theta]
+        return [
+            direction + int(cut).to_bytes(8, signed=True)
+            for direction, cuts in zip(directions, self.thresholds, strict=True)
+            for cut in cuts
+        ]
+
     def subset(self, blocks: Sequence[int]) -> "Halfspaces":
         """Some of the queries, each with a direction of its own."""
         direction, threshold = np.divmod(np.asarray(blocks, dtype=np.int64), self.thresholds.shape[1])

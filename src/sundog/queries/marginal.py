@@ -17,6 +17,7 @@ from numba import njit
 
 from sundog.axis import Axis
 from sundog.errors import UserError
+from sundog.queries.base import whole_key
 from sundog.rows import Rows
 from sundog.schema import Schema
 from sundog.unit import Neighbours
@@ -107,6 +108,10 @@ class Marginal:
         if np.array_equal(cells, moved):
             return np.empty(0, np.int64), np.empty(0, np.int64)
         return np.array([moved @ self._strides, cells @ self._strides]), np.array([1, -1])
+
+    def block_keys(self) -> list[bytes]:
+        """One name: it is one block."""
+        return whole_key(self)
 
     def subset(self, blocks: Sequence[int]) -> "Marginal":
         """A marginal is one block, so this is the marginal itself."""

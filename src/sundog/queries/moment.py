@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from sundog.errors import UserError
-from sundog.queries.base import changed, difference
+from sundog.queries.base import changed, difference, whole_key
 from sundog.rows import Rows
 from sundog.schema import Numeric, Schema
 from sundog.unit import Neighbours
@@ -105,6 +105,10 @@ class Moments:
         if column not in self.columns:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         return difference(self, *changed(rows, row, column=column, code=code))
+
+    def block_keys(self) -> list[bytes]:
+        """One name: it is one block."""
+        return whole_key(self)
 
     def subset(self, blocks: Sequence[int]) -> "Moments":
         """All moments are one block, so this is the query itself."""

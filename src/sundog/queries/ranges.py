@@ -145,6 +145,12 @@ class Ranges:
         places, changes = difference(self.subset(touched.tolist()), *changed(rows, row, column=column, code=code))
         return touched[places], changes
 
+    def block_keys(self) -> list[bytes]:
+        """The names and bounds of each query's columns, in order."""
+        names = np.array([*self.columns, ""], dtype=object)
+        conditions = zip(names[self.which], self.low.tolist(), self.high.tolist(), strict=True)
+        return [repr(sorted(zip(*each, strict=True))).encode() for each in conditions]
+
     def subset(self, blocks: Sequence[int]) -> "Ranges":
         """Some of the queries."""
         chosen = np.asarray(blocks, dtype=np.int64)

@@ -18,7 +18,7 @@ from jaxtyping import Array, Float, Int
 
 from sundog.axis import Axis
 from sundog.errors import UserError
-from sundog.queries.base import add_all
+from sundog.queries.base import add_all, whole_key
 from sundog.queries.marginal import Marginal
 from sundog.rows import Rows
 from sundog.schema import Numeric, Schema
@@ -87,6 +87,10 @@ class BinaryTree:
         parts = [table.change(rows, row, column=column, code=code) for table in self.tables]
         cells = np.concatenate([start + touched for start, (touched, _) in zip(starts, parts, strict=True)])
         return cells, np.concatenate([changes for _, changes in parts])
+
+    def block_keys(self) -> list[bytes]:
+        """One name: it is one block."""
+        return whole_key(self)
 
     def subset(self, blocks: Sequence[int]) -> "BinaryTree":
         """A tree is one block, so this is the tree itself."""

@@ -2,7 +2,8 @@
 
 from sundog.select.base import SelectionRule
 from sundog.select.everything import Everything
+from sundog.select.worst_error import WorstError
 
-__all__ = ["RULES", "Everything", "SelectionRule"]
+__all__ = ["RULES", "Everything", "SelectionRule", "WorstError"]
 
-RULES: dict[str, type[SelectionRule]] = {"everything": Everything}
+RULES: dict[str, type[SelectionRule]] = {"everything": Everything, "worst_error": WorstError}
