@@ -18,6 +18,7 @@ class Everything:
     """One shot."""
 
     selects = False
+    refits = False
 
     def propose(
         self,
@@ -26,9 +27,10 @@ class Everything:
         model: tuple[Generator[Any], Any],
         released: Released,
         remaining_rho: float,
+        previous: Proposal | None,
     ) -> Proposal | None:
         """All queries that are not measured yet."""
-        if released.measurements:
+        if previous is not None:
             return None
         shares = [
             float(query.sensitivity_squared(released.guarantee.unit.neighbours)) ** (1 / 3) * query.size ** (2 / 3)
