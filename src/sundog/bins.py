@@ -91,9 +91,7 @@ def _measured(schema: Schema, measurement: Measurement, *, rows: float) -> Leave
     if axis.groups is None:
         return Leaves(column, axis, counts, measurement.stddev / rows)
     groups = np.asarray(axis.groups)  # merged labels: divided equally
-    return Leaves(
-        column, Axis.whole(column), (counts / np.bincount(groups))[groups], measurement.stddev / rows
-    )
+    return Leaves(column, Axis.whole(column), (counts / np.bincount(groups))[groups], measurement.stddev / rows)
 
 
 def _divided(leaves: Leaves, finer: Axis) -> Leaves:

@@ -110,7 +110,9 @@ def recipe_of(name: str) -> Recipe:
     rule, _, generator = name.partition("/")
     for part in (rule, generator or rule):
         if part not in METHODS:
-            raise UserError(f"method {part!r} is unknown; methods are {', '.join(METHODS)}, or two of them as RULE/GENERATOR.")
+            raise UserError(
+                f"method {part!r} is unknown; methods are {', '.join(METHODS)}, or two of them as RULE/GENERATOR."
+            )
     if not generator:
         return METHODS[rule]
     return replace(METHODS[rule], name=name, generator=METHODS[generator].generator)
@@ -134,4 +136,6 @@ def check_public(recipe: Recipe) -> None:
     """Refuse a public table for a method that cannot use one."""
     if not recipe.public:
         others = [name for name, other in METHODS.items() if other.public]
-        raise UserError(f"method {recipe.name!r} cannot start from a public table; methods that can: {', '.join(others)}.")
+        raise UserError(
+            f"method {recipe.name!r} cannot start from a public table; methods that can: {', '.join(others)}."
+        )

@@ -34,7 +34,7 @@ class WorstError:
     share_select: float = 0.5
     score: Score = "L1"
     single: bool = False
-    megabytes: float = 80.0
+    megabytes: float = 4.0
     selects = True
     refits = True
 
@@ -83,7 +83,7 @@ def _measured(query: Query, released: Released) -> list[int]:
     singles = [m.query for m in released.measurements if m.query.size == 1]
     if not singles:
         return []
-    places = _places(query)
+    places = _places(query)  # type: ignore[arg-type]
     found = [places.get(_name(single)) for single in singles]
     return [place for place in found if place is not None]
 
@@ -95,5 +95,3 @@ def _places(query: Query) -> dict[str, int]:
 
 def _name(query: Query) -> str:
     return json.dumps(query.to_json(), sort_keys=True)
-
-
