@@ -64,8 +64,8 @@ class Graphical:
     """`megabytes` bounds the junction tree; `iterations` and `tolerance` (relative gain of 50 steps) the descent."""
 
     megabytes: float = 256.0
-    iterations: int = 2000
-    tolerance: float = 1e-4
+    iterations: int = 1000
+    tolerance: float = 1e-3
 
     def supports(self, query: Query) -> bool:
         """Marginals."""
