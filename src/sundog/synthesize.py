@@ -6,6 +6,7 @@ The only place where the public zone hands proposals to the curator. It holds no
 from collections.abc import Callable
 from typing import Any
 
+from sundog.adjust.constraints import enforce
 from sundog.errors import UserError
 from sundog.generate import Generator
 from sundog.keys import Key, split
@@ -14,6 +15,7 @@ from sundog.private.curator import Curator
 from sundog.queries import Query
 from sundog.released import Released
 from sundog.rows import Rows
+from sundog.schema import Schema
 
 Report = Callable[[str], None]
 """Told what is going on, in a few public words."""
@@ -50,10 +52,10 @@ def fit_released(key: Key, released: Released, *, generator: Generator[Any], nam
     return generator.fit(second, generator.init(first, released.schema), released=released)
 
 
-def sample(key: Key, generator: Generator[Any], *, state: Any, rows: int) -> Rows:
-    """Synthetic rows."""
+def sample(key: Key, generator: Generator[Any], *, schema: Schema, state: Any, rows: int) -> Rows:
+    """Synthetic rows, every one satisfying the schema's constraints."""
     check_rows(rows)
-    return generator.sample(key, state, rows=rows)
+    return enforce(key, schema, draw=lambda k, count: generator.sample(k, state, rows=count), rows=rows)
 
 
 def check_rows(rows: int | None) -> None:

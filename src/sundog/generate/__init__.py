@@ -4,7 +4,8 @@ from typing import Any
 
 from sundog.generate.base import Generator
 from sundog.generate.independent import Independent
+from sundog.generate.particles import Particles
 
-__all__ = ["GENERATORS", "Generator", "Independent"]
+__all__ = ["GENERATORS", "Generator", "Independent", "Particles"]
 
-GENERATORS: dict[str, type[Generator[Any]]] = {"independent": Independent}
+GENERATORS: dict[str, type[Generator[Any]]] = {"independent": Independent, "particles": Particles}

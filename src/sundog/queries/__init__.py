@@ -6,11 +6,12 @@ from typing import Any
 from sundog.errors import UserError
 from sundog.queries.base import Query, add_all, answer
 from sundog.queries.marginal import Marginal
+from sundog.queries.sigmoid import SigmoidSum
 from sundog.schema import Schema
 
-__all__ = ["CLASSES", "Marginal", "Query", "add_all", "answer", "load_query"]
+__all__ = ["CLASSES", "Marginal", "Query", "SigmoidSum", "add_all", "answer", "load_query"]
 
-CLASSES: dict[str, type[Query]] = {"marginal": Marginal}
+CLASSES: dict[str, type[Query]] = {"marginal": Marginal, "sigmoid": SigmoidSum}
 
 
 def load_query(document: Mapping[str, Any], schema: Schema) -> Query:
