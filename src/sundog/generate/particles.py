@@ -21,7 +21,7 @@ from jaxtyping import Float, Int
 
 from sundog.axis import Axis
 from sundog.consistency import consistent, estimates_of
-from sundog.generate import particle_device, particle_kernels
+from sundog.generate import particle_device, particle_threads
 from sundog.generate.declared_penalties import declared_penalties
 from sundog.generate.embedding import Embedding, Kind
 from sundog.generate.particle_targets import Projection, grains, make_targets, one_way, widths
@@ -165,7 +165,7 @@ class Particles:
         window = max(1, round(self.particles * self.updated))
         if self.engine == "jax" or (self.engine == "auto" and jax.default_backend() != "cpu"):
             return particle_device.descend(positions, slices, schedule=schedule, window=window, penalties=penalties)
-        return particle_kernels.descend(
+        return particle_threads.descend(
             positions, slices, schedule=schedule, window=window, penalties=penalties, buckets=self.buckets
         )
 
