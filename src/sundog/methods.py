@@ -10,9 +10,11 @@ from typing import Any
 
 from sundog.bins import Bins
 from sundog.errors import UserError
-from sundog.generate import Generator, Graphical, Independent, UsesPublic
+from sundog.generate import Generator, Graphical, Independent, Particles, UsesPublic
+from sundog.generate.declared_penalties import sigmoid_query
 from sundog.queries import Query
 from sundog.schema import Schema
+from sundog.schema.constraints import ProtectedStatistic
 from sundog.select import AIM, Everything, SelectionRule, SpanningTree, WorstError
 from sundog.workload import Workload
 
@@ -59,6 +61,12 @@ def two_way(schema: Schema) -> tuple[Query, ...]:
     return Workload.marginals(schema, k=2).queries if len(schema.names) > 1 else ()
 
 
+def binned_pairs(schema: Schema) -> tuple[Query, ...]:
+    """Every pair of columns (or the only one), numbers in at most 32 bins, and what protected statistics need."""
+    tables = Workload.marginals(schema, k=min(2, len(schema.names)), bins=32).queries
+    return (*tables, *(sigmoid_query(c) for c in schema.constraints if isinstance(c, ProtectedStatistic)))
+
+
 METHODS = {
     recipe.name: recipe
     for recipe in (
@@ -99,6 +107,14 @@ METHODS = {
             Graphical(),
             first=First(one_way, share=1 / 4),
             bins=Bins(),
+            cost="a minute for 15 columns",
+        ),
+        Recipe(
+            "privpgd",
+            "All pairs of columns by particle descent; for numbers and ordered columns, and for constraints.",
+            binned_pairs,
+            Everything(),
+            Particles(),
             cost="a minute for 15 columns",
         ),
     )

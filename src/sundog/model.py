@@ -48,7 +48,7 @@ class Model:
         """Encoded synthetic rows; by default as many as the table has, as far as that was released."""
         key = split(key_of(self.seed), 2)[1] if seed is None else key_of(seed)
         wanted = self.released.rows if rows is None else rows
-        return sample(key, self.recipe.generator, state=self.state, rows=wanted)
+        return sample(key, self.recipe.generator, schema=self.released.schema, state=self.state, rows=wanted)
 
     def sample(self, rows: int | None = None, *, seed: int | None = None) -> pa.Table:
         """Synthetic rows as an Arrow table (`.to_pandas()`, `polars.from_arrow(...)`)."""

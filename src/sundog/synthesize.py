@@ -7,6 +7,7 @@ to the released measurements alone, with the run's key, so that anyone who has t
 from collections.abc import Callable
 from typing import Any
 
+from sundog.adjust.constraints import enforce
 from sundog.errors import UserError
 from sundog.generate import Generator, UsesPublic
 from sundog.keys import Key, split
@@ -107,10 +108,10 @@ def fit_released(key: Key, released: Released, *, recipe: Recipe, public: Rows |
     return recipe.generator.fit(second, state, released=released)
 
 
-def sample(key: Key, generator: Generator[Any], *, state: Any, rows: int) -> Rows:
-    """Synthetic rows."""
+def sample(key: Key, generator: Generator[Any], *, schema: Schema, state: Any, rows: int) -> Rows:
+    """Synthetic rows, every one satisfying the schema's constraints."""
     check_rows(rows)
-    return generator.sample(key, state, rows=rows)
+    return enforce(key, schema, draw=lambda k, count: generator.sample(k, state, rows=count), rows=rows)
 
 
 def check_rows(rows: int | None) -> None:
