@@ -10,6 +10,7 @@ from sundog.errors import BudgetRefused, UserError
 from sundog.version import __version__
 
 if TYPE_CHECKING:
+    from sundog.compare import compare
     from sundog.methods import METHODS
     from sundog.model import Model, load
     from sundog.private.accountant import Budget
@@ -31,6 +32,7 @@ __all__ = [
     "Synthesizer",
     "UserError",
     "__version__",
+    "compare",
     "load",
 ]
 
@@ -43,6 +45,7 @@ _PLACES = {
     "Released": "sundog.released",
     "Schema": "sundog.schema",
     "Synthesizer": "sundog.synthesizer",
+    "compare": "sundog.compare",
     "load": "sundog.model",
 }
 
