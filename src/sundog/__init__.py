@@ -10,7 +10,6 @@ from sundog.errors import BudgetRefused, UserError
 from sundog.version import __version__
 
 if TYPE_CHECKING:
-    from sundog.compare import compare
     from sundog.methods import METHODS
     from sundog.model import Model, load
     from sundog.private.accountant import Budget
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from sundog.queries import Marginal
     from sundog.released import Released
     from sundog.schema import Schema
+    from sundog.side_by_side import compare
     from sundog.synthesizer import Synthesizer
 
 __all__ = [
@@ -45,7 +45,7 @@ _PLACES = {
     "Released": "sundog.released",
     "Schema": "sundog.schema",
     "Synthesizer": "sundog.synthesizer",
-    "compare": "sundog.compare",
+    "compare": "sundog.side_by_side",
     "load": "sundog.model",
 }
 

@@ -1,5 +1,7 @@
 """The metrics. A new one is one file and one line here; the law tests read these dictionaries."""
 
+from typing import Any
+
 from sundog.evaluate.base import Comparison, Measured, Metric, Score
 from sundog.evaluate.divergences import InverseKL, JensenShannon
 from sundog.evaluate.halfspaces import Halfspaces
@@ -47,4 +49,5 @@ RELEASED: dict[str, Metric[Measured]] = {
 }
 """Metrics on released measurements, public."""
 
-METRICS = {**REAL, **LEARNING, **RELEASED}
+METRICS: dict[str, Metric[Any]] = {**REAL, **LEARNING, **RELEASED}
+"""All of them."""

@@ -8,7 +8,6 @@ Every random query of a metric is drawn from a key, by default that of seed 0, s
 questions wherever and whenever they are evaluated.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -125,7 +124,7 @@ def column_sets(key: Key, columns: int, *, ways: int, most: int) -> list[tuple[i
     return [every[index] for index in sorted(permutation(key, len(every))[:most].tolist())]
 
 
-def relative_gap(real: Float[np.ndarray, " queries"], synthetic: Float[np.ndarray, " queries"]) -> float:
-    """PrivPGD's Eq. 9: the mean absolute difference of the answers over the mean real answer."""
+def relative_gap(real: Float[np.ndarray, " queries"], synthetic: Float[np.ndarray, " queries"]) -> Score | None:
+    """PrivPGD's Eq. 9: the mean absolute difference of the answers over the mean real answer; None if that is zero."""
     mean = float(np.mean(real))
-    return float(np.mean(np.abs(real - synthetic))) / mean if mean > 0 else math.nan
+    return Score(float(np.mean(np.abs(real - synthetic))) / mean) if mean > 0 else None

@@ -67,8 +67,12 @@ def require() -> None:
 
 def _over_targets(subject: Comparison, targets: list[str], *, learner: Any) -> Score | None:
     require()
+    import sklearn.ensemble  # noqa: F401 (threads can be limited only once their library is loaded)
+    from threadpoolctl import threadpool_limits
+
     tested = subject.real if subject.test is None else subject.test
-    found = {target: learner(subject.synthetic, tested, target=target) for target in targets}
+    with threadpool_limits(limits=1):  # several threads on a busy machine wait for each other ten times as long
+        found = {target: learner(subject.synthetic, tested, target=target) for target in targets}
     known = {target: value for target, value in found.items() if value is not None}
     return Score(float(np.mean(list(known.values()))), known) if known else None
 

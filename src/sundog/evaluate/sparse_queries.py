@@ -40,7 +40,7 @@ class Counting:
         if not len(columns):
             return None
         real = inside(subject.real_cells, columns, low=low, high=high)
-        return Score(relative_gap(real, inside(subject.synthetic_cells, columns, low=low, high=high)))
+        return relative_gap(real, inside(subject.synthetic_cells, columns, low=low, high=high))
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Thresholding:
         theta /= np.linalg.norm(theta, axis=1, keepdims=True)
         pairs = zip(columns, theta, uniforms(shift, QUERIES).tolist(), strict=True)
         answers = np.array([_threshold_answers(subject, *pair) for pair in pairs])
-        return Score(relative_gap(answers[:, 0], answers[:, 1]))
+        return relative_gap(answers[:, 0], answers[:, 1])
 
 
 Queries = tuple[
