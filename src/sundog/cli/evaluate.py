@@ -123,4 +123,7 @@ def _line(label: str, cells: list[str], widths: list[int]) -> str:
 
 
 def _number(value: float | None, *, best: bool) -> str:
-    return "-" if value is None else f"{value:.4f}{'*' if best else ' '}"
+    """Four digits that matter, three for small numbers; the best of several is starred."""
+    if value is None:
+        return "-"
+    return (f"{value:.4f}" if abs(value) >= 0.1 else f"{value:.3g}") + ("*" if best else " ")

@@ -11,6 +11,8 @@ numbers become the middle of the range and a column of their own that says so. s
 """
 
 import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -67,16 +69,23 @@ def require() -> None:
 
 def _over_targets(subject: Comparison, targets: list[str], *, learner: Any) -> Score | None:
     require()
-    import sklearn.ensemble  # noqa: F401 (threads can be limited only once their library is loaded)
-    from threadpoolctl import threadpool_limits
-
     tested = subject.real if subject.test is None else subject.test
-    with threadpool_limits(limits=1):  # several threads on a busy machine wait for each other ten times as long
-        found = {target: learner(subject.synthetic, tested, target=target) for target in targets}
+    found = {target: learner(subject.synthetic, tested, target=target) for target in targets}
     known = {target: value for target, value in found.items() if value is not None}
     return Score(float(np.mean(list(known.values()))), known) if known else None
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread: several on a busy machine wait for each other, for ten times the CPU time. The result is the same."""
+    import sklearn.ensemble  # noqa: F401 (threads can be limited only once their library is loaded)
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        yield
+
+
+@one_thread()
 def logistic_f1(train: Rows, test: Rows, *, target: str) -> float | None:
     """Macro F1 over the classes of the test rows; None where the test rows have no target."""
     from sklearn.linear_model import LogisticRegression
@@ -92,6 +101,7 @@ def logistic_f1(train: Rows, test: Rows, *, target: str) -> float | None:
     return macro_f1(test_labels[1], model.predict(one_hot(test, leave_out=target)[test_labels[0]]))
 
 
+@one_thread()
 def boosting_error(train: Rows, test: Rows, *, target: str) -> float | None:
     """The 0-1 error, or 1 - R^2 for a number; None where the test rows have no target or it does not vary."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
