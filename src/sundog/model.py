@@ -9,11 +9,14 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
+from sundog.answers import Answer, answer_with_interval
 from sundog.certificate import write_certificate
 from sundog.errors import UserError
 from sundog.keys import key_of, split
 from sundog.methods import Recipe, check_public, recipe_of
+from sundog.queries import Query
 from sundog.released import Released
+from sundog.report import summary_fragment, write_report
 from sundog.rows import Rows
 from sundog.schema import Schema
 from sundog.sources import open_table
@@ -53,6 +56,18 @@ class Model:
     def sample(self, rows: int | None = None, *, seed: int | None = None) -> pa.Table:
         """Synthetic rows as an Arrow table (`.to_pandas()`, `polars.from_arrow(...)`)."""
         return self.rows(rows, seed=seed).to_arrow()
+
+    def answer(self, query: Query, *, confidence: float = 0.95) -> Answer:
+        """A query's answer with an interval from the released measurements; "not measured" where there is none."""
+        synthetic = self.recipe.generator.answer(self.state, query) * self.released.rows
+        return answer_with_interval(self.released, query, synthetic=synthetic, confidence=confidence)
+
+    def report(self, path: str | Path, *, rows: Rows | None = None) -> None:
+        """Write the public report on these synthetic rows (by default the ones that `rows()` gives) as one HTML page."""
+        write_report(self.released, self.rows() if rows is None else rows, Path(path), method=self.recipe.name)
+
+    def _repr_html_(self) -> str:
+        return summary_fragment(self.released, method=self.recipe.name)
 
     def save(self, folder: str | Path) -> Path:
         """Write released.json, the certificate and model.json into a folder; `sundog.load` reads them."""

@@ -8,6 +8,7 @@
 5
 """
 
+import html
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,9 @@ class Synthesizer:
     def __repr__(self) -> str:
         state = "not fitted" if self._model is None else "fitted"
         return f"Synthesizer(method={self.recipe.name!r}, dataset={self.dataset!r}, {state})"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{html.escape(repr(self))}</code>" if self._model is None else self._model._repr_html_()
 
     def fit(
         self,

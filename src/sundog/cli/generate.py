@@ -37,10 +37,12 @@ def generate(
         report("sampling")
         made = model.rows(rows)
         model.save(out)
+        model.report(out / "report.html", rows=made)
         write_table(made, out / synthetic)
     result = {"method": method, "rows": len(made), "files": [str(out / name) for name in [synthetic, *RELEASE]]}
     lines = [
         f"Synthetic table: {out / synthetic} ({len(made)} rows)",
+        f"Report:          {out / 'report.html'}",
         f"Certificate:     {out / 'certificate.html'} (and certificate.json)",
     ]
     say(result, lines, as_json=json)

@@ -1,4 +1,4 @@
-"""sundog synthesize: the whole way from a private table to synthetic rows, released measurements and a certificate."""
+"""sundog synthesize: the whole way from a private table to synthetic rows, measurements, a certificate, a report."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sundog.synthesize import Report
     from sundog.synthesizer import Synthesizer
 
-RELEASE = ["released.json", "model.json", "certificate.json", "certificate.html"]
+RELEASE = ["released.json", "model.json", "certificate.json", "certificate.html", "report.html"]
 
 
 @grouped
@@ -33,7 +33,7 @@ def synthesize(
 ) -> None:
     """Make a differentially private likeness of a table.
 
-    Writes synthetic.csv (or .parquet), released.json, certificate.json and certificate.html into the folder.
+    Writes synthetic.csv (or .parquet), released.json, certificate.json, certificate.html and report.html into the folder.
     """
     synthetic = f"synthetic.{format}"
     with progress("starting") as report:
@@ -47,10 +47,12 @@ def synthesize(
         report("sampling")
         made = synthesizer.model.rows(rows)
         synthesizer.save(out)
+        synthesizer.model.report(out / "report.html", rows=made)
         write_table(made, out / synthetic)
     guarantee = synthesizer.released.guarantee
     lines = [
         f"Synthetic table: {out / synthetic} ({len(made)} rows)",
+        f"Report:          {out / 'report.html'}",
         f"Certificate:     {out / 'certificate.html'} (and certificate.json)",
         f"Measurements:    {out / 'released.json'}",
         f"Guarantee:       {claim(guarantee)}",
