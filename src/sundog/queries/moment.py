@@ -4,7 +4,10 @@ With x in [0, 1] by the public bounds and y = x - 1/2, one row adds y_i and y_i 
 to multiples of 2^-10, products are whole multiples of 2^-20, and all answers are counted in units of 2^-20.
 
 Sensitivities (docs/privacy.md; 4 to 8 times less variance than the paper's raw moments x_i, x_i x_j):
-add-remove D^2 = d/4 + d(d+1)/32; replace D^2 = max over k of k + k(d-k)/4, both at corners of the cube.
+add-remove D^2 = d/4 + d(d+1)/32; replace D^2 = max over k of k + k(d-k)/4, both at corners of the cube. In L1:
+add-remove d/2 + d(d+1)/8 at a corner; replace d(d+3)^2 / (8(d+1)), which no corner reaches. To see it, let a = |y - y'| and
+b = |y + y'| entry by entry, a + b <= 1; the change is at most sum a_i (1 + b_i) + sum_{i<j} (a_i b_j + b_i a_j) / 2, with
+equality if all signs are +. At b = 1 - a it is concave and symmetric in a, so greatest at equal a = (d+3) / (2(d+1)).
 
 A missing number adds nothing (y = 0, the middle of its bounds).
 """
@@ -66,11 +69,11 @@ class Moments:
         return square * UNIT**2
 
     def sensitivity_l1(self, neighbours: Neighbours) -> Fraction:
-        """In units of 1/UNIT: d/2 + d(d+1)/8, or the most over k flipped corners of k + k(d-k)/2."""
+        """In units of 1/UNIT: d/2 + d(d+1)/8, or d(d+3)^2 / (8(d+1)) when a row is replaced."""
         d = self._d
         if neighbours == "add-remove":
             return (Fraction(d, 2) + Fraction(d * (d + 1), 8)) * UNIT
-        return max(k + Fraction(k * (d - k), 2) for k in range(1, d + 1)) * UNIT
+        return Fraction(d * (d + 3) ** 2, 8 * (d + 1)) * UNIT
 
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
         """A first moment moves by at most 1/2, or by 1 when a row is replaced."""
