@@ -15,6 +15,7 @@ def generate(
     *,
     out: o.OutFolder,
     method: o.Method = "independent",
+    public: o.Public = None,
     rows: o.Rows = None,
     seed: o.Seed = None,
     format: o.Format = "csv",
@@ -32,14 +33,16 @@ def generate(
         measurements = Released.load(released)
         prepare_folder(out, [*RELEASE, synthetic], force=force)
         report(f"fitting {method}")
-        model = Model.from_released(measurements, method=method, seed=seed)
+        model = Model.from_released(measurements, method=method, seed=seed, public=public)
         report("sampling")
         made = model.rows(rows)
         model.save(out)
+        model.report(out / "report.html", rows=made)
         write_table(made, out / synthetic)
     result = {"method": method, "rows": len(made), "files": [str(out / name) for name in [synthetic, *RELEASE]]}
     lines = [
         f"Synthetic table: {out / synthetic} ({len(made)} rows)",
+        f"Report:          {out / 'report.html'}",
         f"Certificate:     {out / 'certificate.html'} (and certificate.json)",
     ]
     say(result, lines, as_json=json)

@@ -1,4 +1,4 @@
-"""sundog synthesize: the whole way from a private table to synthetic rows, released measurements and a certificate."""
+"""sundog synthesize: the whole way from a private table to synthetic rows, measurements, a certificate, a report."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sundog.synthesize import Report
     from sundog.synthesizer import Synthesizer
 
-RELEASE = ["released.json", "model.json", "certificate.json", "certificate.html"]
+RELEASE = ["released.json", "model.json", "certificate.json", "certificate.html", "report.html"]
 
 
 @grouped
@@ -24,6 +24,7 @@ def synthesize(
     out: o.OutFolder,
     privacy: Privacy,
     method: o.Method = "independent",
+    public: o.Public = None,
     rows: o.Rows = None,
     seed: o.Seed = None,
     format: o.Format = "csv",
@@ -32,7 +33,7 @@ def synthesize(
 ) -> None:
     """Make a differentially private likeness of a table.
 
-    Writes synthetic.csv (or .parquet), released.json, certificate.json and certificate.html into the folder.
+    Writes synthetic.csv (or .parquet), released.json, certificate.json, certificate.html and report.html into the folder.
     """
     synthetic = f"synthetic.{format}"
     with progress("starting") as report:
@@ -40,16 +41,18 @@ def synthesize(
         from sundog.synthesize import check_rows
 
         check_rows(rows)
-        synthesizer = synthesizer_for(table, privacy, schema=schema, method=method, seed=seed)
+        synthesizer = synthesizer_for(table, privacy, schema=schema, method=method, seed=seed, public=public)
         prepare_folder(out, [*RELEASE, synthetic], force=force)
         fit_or_keep(synthesizer, table, keep=out / "released.json", report=report)
         report("sampling")
         made = synthesizer.model.rows(rows)
         synthesizer.save(out)
+        synthesizer.model.report(out / "report.html", rows=made)
         write_table(made, out / synthetic)
     guarantee = synthesizer.released.guarantee
     lines = [
         f"Synthetic table: {out / synthetic} ({len(made)} rows)",
+        f"Report:          {out / 'report.html'}",
         f"Certificate:     {out / 'certificate.html'} (and certificate.json)",
         f"Measurements:    {out / 'released.json'}",
         f"Guarantee:       {claim(guarantee)}",
@@ -58,22 +61,25 @@ def synthesize(
     say(spent(synthesizer) | {"method": method, "rows": len(made), "files": files}, lines, as_json=json)
 
 
-def synthesizer_for(table: Table, privacy: Privacy, *, schema: Path, method: str, seed: int | None) -> "Synthesizer":
+def synthesizer_for(
+    table: Table, privacy: Privacy, *, schema: Path, method: str, seed: int | None, public: str | None
+) -> "Synthesizer":
     """The synthesizer that a command's options describe."""
     from sundog.schema import Schema
     from sundog.synthesizer import Synthesizer
 
-    public = Schema.load(schema)
+    facts = Schema.load(schema)
     return Synthesizer(
-        public,
+        facts,
         epsilon=privacy.epsilon,
         delta=privacy.delta,
         rho=privacy.rho,
         method=method,
+        public=public,
         neighbours=privacy.neighbours,
         unit=privacy.unit,
         rows_per_unit=privacy.rows_per_unit,
-        dataset=table.account(public.name),
+        dataset=table.account(facts.name),
         seed=seed,
         ledger=table.ledger,
     )

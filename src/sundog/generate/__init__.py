@@ -2,9 +2,15 @@
 
 from typing import Any
 
-from sundog.generate.base import Generator
+from sundog.generate.base import Generator, SizeLimited, UsesPublic
+from sundog.generate.graphical import Graphical
 from sundog.generate.independent import Independent
+from sundog.generate.particles import Particles
 
-__all__ = ["GENERATORS", "Generator", "Independent"]
+__all__ = ["GENERATORS", "Generator", "Graphical", "Independent", "Particles", "SizeLimited", "UsesPublic"]
 
-GENERATORS: dict[str, type[Generator[Any]]] = {"independent": Independent}
+GENERATORS: dict[str, type[Generator[Any]]] = {
+    "independent": Independent,
+    "graphical": Graphical,
+    "particles": Particles,
+}

@@ -11,6 +11,7 @@ from sundog.queries.halfspace import Halfspaces
 from sundog.queries.marginal import Marginal
 from sundog.queries.moment import Moments
 from sundog.queries.ranges import Ranges
+from sundog.queries.sigmoid import SigmoidSum
 from sundog.queries.tree import BinaryTree
 from sundog.schema import Schema
 
@@ -24,6 +25,7 @@ __all__ = [
     "Moments",
     "Query",
     "Ranges",
+    "SigmoidSum",
     "add_all",
     "answer",
     "load_query",
@@ -37,6 +39,7 @@ CLASSES: dict[str, type[Query]] = {
     "conditional": Conditional,
     "at_least": AtLeast,
     "moments": Moments,
+    "sigmoid": SigmoidSum,
 }
 
 
