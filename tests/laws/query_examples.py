@@ -22,6 +22,7 @@ from sundog.queries import (
     Ranges,
 )
 from sundog.queries.halfspace import width
+from sundog.queries.sigmoid import SigmoidSum
 from sundog.rows import Rows
 from sundog.schema import Categorical, Numeric, Schema
 
@@ -123,6 +124,11 @@ EXAMPLES: dict[str, list[Case]] = {
         Case(Moments.of(SCHEMA, "hours")),
         Case(Moments.of(SCHEMA, "age", "hours"), ("l1", "block"), "the L1 supremum lies between the grid's points"),
         Case(Moments.of(SCHEMA, "fixed", "age"), NORMS, ONE_VALUE),
+    ],
+    "sigmoid": [
+        Case(SigmoidSum(("hours",), (2.0,), 1.0)),
+        Case(SigmoidSum(("age", "hours"), (1.0, -0.5), 0.25)),
+        Case(SigmoidSum(("colour", "age", "fixed"), (0.5, 1.0, -0.25), 0.5), NORMS, "labels lie inside their bounds"),
     ],
 }
 

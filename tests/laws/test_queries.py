@@ -14,8 +14,15 @@ def test_every_registered_class_has_examples():
     assert {name.split("-")[0] for name in cases()} == set(CLASSES)
 
 
-@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
-@pytest.mark.parametrize("case", cases().values(), ids=cases())
+def every_law_on_every_example():
+    """Gradients take most of the time: beyond the first two examples of a class they are left to the long run."""
+    for name, case in cases().items():
+        for law in LAWS:
+            long = law == "gradients_are_those_of_finite_differences" and int(name.split("-")[1]) > 1
+            yield pytest.param(case, LAWS[law], id=f"{name}-{law}", marks=[pytest.mark.slow] if long else [])
+
+
+@pytest.mark.parametrize(("case", "law"), every_law_on_every_example())
 def test_law(case, law):
     law(case)
 

@@ -84,11 +84,11 @@ def test_the_l1_sensitivity_is_reached_between_the_corners(columns):
     assert reached == pytest.approx(stated(moments_of(columns), "replace")["l1"], rel=1e-12)
 
 
-def test_centring_is_worth_four_times_less_variance_or_more():
+def test_centring_is_worth_two_to_six_times_less_variance_or_more():
     for columns in range(1, 30):
         raw = Fraction(columns * (columns + 3), 2)
         assert raw / (moments_of(columns).sensitivity_squared("replace") / UNIT**2) >= 2
-        assert raw / (moments_of(columns).sensitivity_squared("add-remove") / UNIT**2) >= 4
+        assert raw / (moments_of(columns).sensitivity_squared("add-remove") / UNIT**2) >= 6
 
 
 def test_answers_are_the_moments_in_fixed_point():
