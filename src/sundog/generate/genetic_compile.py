@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from sundog.axis import Axis
 from sundog.generate.genetic_atoms import Atoms
-from sundog.generate.genetic_forms import Agreements, Conjunctions, Forms, Places, Planes, Products, Tables
+from sundog.generate.genetic_forms import Agreements, Conjunctions, Forms, Packed, Places, Planes, Products, Tables, pack
 from sundog.queries import AtLeast, BinaryTree, Conditional, Halfspaces, Marginal, Moments, Query, Ranges
 from sundog.queries.halfspace import GRID, width
 from sundog.queries.moment import centred_codes
 from sundog.schema import Numeric, Schema
 
 
-def compile_forms(schema: Schema, queries: Sequence[Query], weights: Sequence[float]) -> tuple[Atoms, Forms]:
+def compile_forms(schema: Schema, queries: Sequence[Query], weights: Sequence[float]) -> tuple[Atoms, Packed]:
     """The atoms and forms of some queries, answered one after the other, each answer weighted by its query's weight."""
     atoms = Atoms.of_queries(schema, queries)
     builder = Builder(atoms)
@@ -25,7 +25,7 @@ def compile_forms(schema: Schema, queries: Sequence[Query], weights: Sequence[fl
     for query, weight in zip(queries, weights, strict=True):
         builder.add(query, start, weight)
         start += query.size
-    return atoms, builder.forms()
+    return atoms, builder.packed()
 
 
 def pointers(keys: Int[np.ndarray, " entries"], number: int) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " entries"]]:
@@ -151,12 +151,14 @@ class Builder:
             self._cuts.append(query.thresholds.ravel())
             self._planes.add(directions * thresholds, start, weight, label=label)
 
-    def forms(self) -> Forms:
+    def packed(self) -> Packed:
         """All forms."""
         code, codes = self.atoms.codes()
-        parts = (self._built_tables(), self._built_conjunctions(), self._built_planes())
+        planes, theta = self._built_planes()
+        parts = (self._built_tables(), self._built_conjunctions(), planes)
         more = (self._built_agreements(), self._built_products())
-        return Forms(self.atoms.first.astype(np.int64), code, codes, self._active(*parts, *more), *parts, *more)
+        active = self._active(*parts, *more)
+        return pack(Forms(self.atoms.first, code, codes, active, len(active), *parts, *more), theta)
 
     def _active(
         self, tables: Tables, conjunctions: Conjunctions, planes: Planes, agreements: Agreements, products: Products
@@ -194,6 +196,7 @@ class Builder:
         edge, edge_order = pointers(keys, total)
         edges = edges[edge_order]
         return Conjunctions(
+            queries=self._asked,
             condition=np.searchsorted(query, np.arange(self._asked + 1)),
             column=column,
             low=low,
@@ -207,7 +210,7 @@ class Builder:
             places=self._ranges.built(),
         )
 
-    def _built_planes(self) -> Planes:
+    def _built_planes(self) -> tuple[Planes, Int[np.ndarray, "features directions"]]:
         widths = [width(column) for column in self.schema.columns]
         theta = np.concatenate([np.empty((0, sum(widths)), np.int16), *self._theta])
         directions, owner = np.unique(theta, axis=0, return_inverse=True) if len(theta) else (theta, np.empty(0, int))
@@ -215,16 +218,17 @@ class Builder:
         order = np.lexsort((cuts, owner.ravel()))
         places = np.split(np.arange(sum(widths)), np.cumsum(widths)[:-1])
         features, factors = zip(*(self._features(k, int(place[0])) for k, place in enumerate(places)), strict=True)
-        return Planes(
+        planes = Planes(
+            queries=len(theta),
             direction=np.searchsorted(owner.ravel()[order], np.arange(len(directions) + 1)),
             threshold=cuts[order],
             owner=owner.ravel()[order].astype(np.int64),
-            theta=np.ascontiguousarray(directions.T.astype(np.int64)),
             feature=flat(features),
             factor=flat(factors),
             touched=np.array([bool((directions[:, place] != 0).any()) for place in places], dtype=np.int64),
             places=self._planes.built(order),
         )
+        return planes, np.ascontiguousarray(directions.T.astype(np.int32))
 
     def _features(self, place: int, first: int) -> tuple[Int[np.ndarray, " atoms"], Int[np.ndarray, " atoms"]]:
         """Each atom's place in the embedding and what stands there (see queries.halfspace.embed)."""
@@ -242,6 +246,7 @@ class Builder:
         cells = [self.cells(axis) for _, axis in made]
         shapes = [query.marginal.shape for query, _, _ in self._agreements]
         return Agreements(
+            present=int(len(made) > 0),
             column=column,
             entry_query=(np.searchsorted(sizes, np.arange(len(made)), side="right") - 1)[order],
             entry_axis=np.arange(len(made))[order],
@@ -263,6 +268,7 @@ class Builder:
         owner = np.searchsorted(sizes, np.arange(len(members)), side="right") - 1
         pairs = zip(self.schema.columns, self.atoms.starts, strict=True)
         return Products(
+            present=int(len(members) > 0),
             column=column,
             entry_query=owner[order],
             entry_place=(np.arange(len(members)) - sizes[owner])[order],
@@ -304,7 +310,3 @@ def _embedded(schema: Schema, query: Halfspaces) -> Int[np.ndarray, "directions 
         held += wide
     return theta
 
-
-def answers_weights(queries: Sequence[Query], weights: Sequence[float]) -> Float[np.ndarray, " answers"]:
-    """The weight of every answer."""
-    return np.repeat(np.asarray(weights, dtype=float), [query.size for query in queries])

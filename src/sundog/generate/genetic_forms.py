@@ -1,11 +1,13 @@
 """Flat forms: measured queries as arrays that the genetic kernels walk through, indexed by the column that changes.
 
 All answers stand in one flat vector. For each class of queries a form lists, for every column, what a change in that column
-can touch (genetic_kernels has the formulas). Shapes never enter a type, so nothing is compiled again for another
-workload, round or size.
+can touch (genetic_kernels has the formulas). Once built, all lists are packed into one vector of integers and one of
+weights, and each field of a form becomes the place where its list begins. Shapes never enter a type, so nothing is
+compiled again for another workload, round or size.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -52,6 +54,7 @@ class Conjunctions(NamedTuple):
     `point` lists, by atom, the conditions that hold at this atom only; `edge` those that begin or end there.
     """
 
+    queries: int
     condition: Ints
     column: Ints
     low: Ints
@@ -68,13 +71,13 @@ class Conjunctions(NamedTuple):
 class Planes(NamedTuple):
     """Threshold k (of direction d: direction[d] <= k < direction[d + 1]) holds where the row's product is at most it.
 
-    The product's part of an atom is factor[atom] * theta[feature[atom]].
+    The product's part of an atom is factor[atom] times the directions' coefficients of feature[atom].
     """
 
+    queries: int
     direction: Ints
     threshold: Ints
     owner: Ints
-    theta: Int[np.ndarray, "features directions"]
     feature: Ints
     factor: Ints
     touched: Ints
@@ -84,6 +87,7 @@ class Planes(NamedTuple):
 class Agreements(NamedTuple):
     """t-out-of-k queries: entry e of a column names its axis; query q has the axes axis[q]..axis[q + 1]."""
 
+    present: int
     column: Ints
     entry_query: Ints
     entry_axis: Ints
@@ -101,6 +105,7 @@ class Agreements(NamedTuple):
 class Products(NamedTuple):
     """Moments: entry e of a column names its query and place; `value` is each atom's centred number."""
 
+    present: int
     column: Ints
     entry_query: Ints
     entry_place: Ints
@@ -112,14 +117,46 @@ class Products(NamedTuple):
 
 
 class Forms(NamedTuple):
-    """Everything the kernels read: the atoms, the columns that matter, and one form a class of queries."""
+    """Everything the kernels read: the atoms, the `active` columns that matter, and one form a class of queries."""
 
     atom: Ints
     code: Ints
     codes: Ints
     columns: Ints
+    active: int
     tables: Tables
     conjunctions: Conjunctions
     planes: Planes
     agreements: Agreements
     products: Products
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """Forms ready for the kernels: the fields of `forms` are places in `integers` and `weights`; directions stand apart."""
+
+    forms: Forms
+    integers: Ints
+    weights: Floats
+    theta: Int[np.ndarray, "features directions"]
+    span: Int[np.ndarray, "2 directions"]
+
+
+def pack(forms: Forms, theta: Int[np.ndarray, "features directions"]) -> Packed:
+    """All lists in two vectors; `span` holds each direction's lowest and highest threshold."""
+    first, last = forms.planes.direction[:-1], forms.planes.direction[1:] - 1
+    span = np.stack([forms.planes.threshold[first], forms.planes.threshold[last]]).astype(np.int32)
+    integers: list[Ints] = []
+    weights: list[Floats] = []
+
+    def place(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return type(value)(*(place(part) for part in value))  # type: ignore[call-arg]
+        if isinstance(value, int):
+            return value
+        held = weights if value.dtype == np.float64 else integers
+        held.append(value)
+        return sum(len(each) for each in held[:-1])
+
+    placed = place(forms)
+    return Packed(placed, np.concatenate(integers).astype(np.int64), np.concatenate(weights), theta, span)

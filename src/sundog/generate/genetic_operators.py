@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from sundog.generate.genetic_kernels import apply_to, change_of
+from sundog.generate.genetic_kernels import walk
 
 LEAST = -1e-9
 """Changes closer to zero are rounding."""
@@ -34,36 +34,36 @@ def below(state: Any, number: int) -> int:  # pragma: no cover (compiled)
 
 
 @njit(cache=True, nogil=True)
-def atom_of(forms: Any, j: int, code: int) -> int:  # pragma: no cover (compiled)
+def atom_of(I: Any, forms: Any, j: int, code: int) -> int:  # pragma: no cover (compiled)
     """The atom of a code: the last one that begins at or before it."""
-    low, high = forms.atom[j], forms.atom[j + 1]
+    low, high = I[forms.atom + j], I[forms.atom + j + 1]
     while high - low > 1:
         middle = (low + high) // 2
-        if forms.code[middle] <= code:
+        if I[forms.code + middle] <= code:
             low = middle
         else:
             high = middle
-    return low - forms.atom[j]
+    return low - I[forms.atom + j]
 
 
 @njit(cache=True, nogil=True)
-def code_within(forms: Any, state: Any, j: int, atom: int) -> int:  # pragma: no cover (compiled)
+def code_within(I: Any, forms: Any, state: Any, j: int, atom: int) -> int:  # pragma: no cover (compiled)
     """A random code of an atom."""
-    return forms.code[forms.atom[j] + atom] + below(state, forms.codes[forms.atom[j] + atom])
+    return I[forms.code + I[forms.atom + j] + atom] + below(state, I[forms.codes + I[forms.atom + j] + atom])
 
 
 @njit(cache=True, nogil=True)
-def uniform_value(forms: Any, state: Any, j: int) -> Any:  # pragma: no cover (compiled)
+def uniform_value(I: Any, forms: Any, state: Any, j: int) -> Any:  # pragma: no cover (compiled)
     """A value drawn uniformly from the column's domain (the paper's mutation)."""
-    last = forms.atom[j + 1] - 1
-    code = below(state, forms.code[last] + forms.codes[last])
-    return atom_of(forms, j, code), code
+    last = I[forms.atom + j + 1] - 1
+    code = below(state, I[forms.code + last] + I[forms.codes + last])
+    return atom_of(I, forms, j, code), code
 
 
 @njit(cache=True, nogil=True)
-def nearby_value(forms: Any, state: Any, j: int, atom: int) -> Any:  # pragma: no cover (compiled)
+def nearby_value(I: Any, forms: Any, state: Any, j: int, atom: int) -> Any:  # pragma: no cover (compiled)
     """A value from an atom that lies a few atoms away, near ones more often; or from any atom, every other time."""
-    number = forms.atom[j + 1] - forms.atom[j]
+    number = I[forms.atom + j + 1] - I[forms.atom + j]
     if below(state, 2):
         atom = below(state, number)
     else:
@@ -72,94 +72,114 @@ def nearby_value(forms: Any, state: Any, j: int, atom: int) -> Any:  # pragma: n
             step *= 2
         atom += (1 + below(state, step)) * (1 if below(state, 2) else -1)
         atom = min(max(atom, 0), number - 1)
-    return atom, code_within(forms, state, j, atom)
+    return atom, code_within(I, forms, state, j, atom)
 
 
 @njit(cache=True, nogil=True)
-def donated_value(forms: Any, elites: Any, codes: Any, state: Any, j: int) -> Any:  # pragma: no cover (compiled)
+def donated_value(I: Any, forms: Any, elites: Any, codes: Any, state: Any, j: int) -> Any:  # pragma: no cover (compiled)
     """The value of a random row of the current dataset or of an earlier elite one."""
     elite = below(state, elites.shape[0] + 1)
     i = below(state, codes.shape[0])
     code = codes[i, j] if elite == elites.shape[0] else elites[elite, i, j]
-    return atom_of(forms, j, code), code
+    return atom_of(I, forms, j, code), code
 
 
 @njit(cache=True, nogil=True)
 def every_improvement(
-    forms: Any, rows: Any, codes: Any, products: Any, R: Any, elites: Any, state: Any, mutations: int, crossovers: int, generations: int, variant: int
+    I: Any,
+    W: Any,
+    theta: Any,
+    span: Any,
+    forms: Any,
+    rows: Any,
+    codes: Any,
+    products: Any,
+    R: Any,
+    elites: Any,
+    state: Any,
+    mutations: int,
+    crossovers: int,
+    generations: int,
 ) -> Any:  # pragma: no cover (compiled)
-    """Accept each candidate that lowers the loss; the change of loss and how many were accepted."""
+    """Accept each candidate that lowers the loss; the change of loss, and how many were accepted."""
     total, accepted = 0.0, 0
-    for _ in range(generations):
-        for candidate in range(mutations + crossovers):
-            i = below(state, rows.shape[0])
-            j = forms.columns[below(state, forms.columns.shape[0])]
-            a = rows[i, j]
-            if variant == 2:
-                best = LEAST
-                b = a
-                for v in range(forms.atom[j + 1] - forms.atom[j]):
-                    if v != a:
-                        change = change_of(forms, rows, products, R, i, j, v)
-                        if change < best:
-                            best = change
-                            b = v
-                if b != a:
-                    apply_to(forms, rows, products, R, i, j, b)
-                    codes[i, j] = code_within(forms, state, j, b)
-                    total += best
-                    accepted += 1
-                continue
-            if candidate < mutations:
-                b, code = nearby_value(forms, state, j, a) if variant == 1 else uniform_value(forms, state, j)
-            else:
-                b, code = donated_value(forms, elites, codes, state, j)
-            if b != a:
-                change = change_of(forms, rows, products, R, i, j, b)
-                if change < LEAST:
-                    apply_to(forms, rows, products, R, i, j, b)
-                    codes[i, j] = code
-                    total += change
-                    accepted += 1
+    for candidate in range(generations * (mutations + crossovers)):
+        i = below(state, rows.shape[0])
+        j = I[forms.columns + below(state, forms.active)]
+        if candidate % (mutations + crossovers) < mutations:
+            b, code = nearby_value(I, forms, state, j, rows[i, j])
+        else:
+            b, code = donated_value(I, forms, elites, codes, state, j)
+        if b != rows[i, j]:
+            change = walk(I, W, theta, span, forms, rows, products, R, i, j, b, False)
+            if change < LEAST:
+                walk(I, W, theta, span, forms, rows, products, R, i, j, b, True)
+                codes[i, j] = code
+                total += change
+                accepted += 1
     return total, accepted
 
 
 @njit(cache=True, nogil=True)
 def best_of_population(
-    forms: Any, rows: Any, codes: Any, products: Any, R: Any, elites: Any, state: Any, mutations: int, crossovers: int, generations: int, changes: int
+    I: Any,
+    W: Any,
+    theta: Any,
+    span: Any,
+    forms: Any,
+    rows: Any,
+    codes: Any,
+    products: Any,
+    R: Any,
+    elites: Any,
+    state: Any,
+    mutations: int,
+    crossovers: int,
+    generations: int,
+    changes: int,
 ) -> Any:  # pragma: no cover (compiled)
     """Accept the best candidate of each generation if it lowers the loss; each candidate makes so many changes."""
     total, accepted = 0.0, 0
-    tried = np.empty((4, changes), np.int64)
-    best = np.empty((4, changes), np.int64)
+    tried = np.empty((changes, 4), np.int64)
+    best = np.empty((changes, 4), np.int64)
     for _ in range(generations):
         least = LEAST
         for candidate in range(mutations + crossovers):
             change = 0.0
             for c in range(changes):
                 i = below(state, rows.shape[0])
-                j = forms.columns[below(state, forms.columns.shape[0])]
+                j = I[forms.columns + below(state, forms.active)]
                 if candidate < mutations:
-                    b, code = uniform_value(forms, state, j)
+                    b, code = uniform_value(I, forms, state, j)
                 else:
-                    b, code = donated_value(forms, elites, codes, state, j)
-                tried[0, c], tried[1, c], tried[2, c], tried[3, c] = i, j, b, code
+                    b, code = donated_value(I, forms, elites, codes, state, j)
+                tried[c, 0], tried[c, 1], tried[c, 2], tried[c, 3] = i, j, b, code
                 if b != rows[i, j]:
-                    change += change_of(forms, rows, products, R, i, j, b)
-                if changes > 1:
-                    tried[2, c] = rows[i, j]
-                    apply_to(forms, rows, products, R, i, j, b)
-            for c in range(changes - 1 if changes > 1 else -1, -1, -1):  # undo, remembering where each change led
-                i, j, a = tried[0, c], tried[1, c], tried[2, c]
-                tried[2, c] = rows[i, j]
-                apply_to(forms, rows, products, R, i, j, a)
+                    change += walk(I, W, theta, span, forms, rows, products, R, i, j, b, False)
+                if changes > 1:  # later changes of the candidate build on this one, until all are undone
+                    tried[c, 2] = rows[i, j]
+                    walk(I, W, theta, span, forms, rows, products, R, i, j, b, True)
+            if changes > 1:
+                turn_back(I, W, theta, span, forms, rows, products, R, tried)
             if change < least:
                 least = change
                 best[:] = tried
         if least < LEAST:
             for c in range(changes):
-                apply_to(forms, rows, products, R, best[0, c], best[1, c], best[2, c])
-                codes[best[0, c], best[1, c]] = best[3, c]
+                i, j = best[c, 0], best[c, 1]
+                walk(I, W, theta, span, forms, rows, products, R, i, j, best[c, 2], True)
+                codes[i, j] = best[c, 3]
             total += least
             accepted += 1
     return total, accepted
+
+
+@njit(cache=True, nogil=True)
+def turn_back(
+    I: Any, W: Any, theta: Any, span: Any, forms: Any, rows: Any, products: Any, R: Any, tried: Any
+) -> None:  # pragma: no cover (compiled)
+    """Undo a candidate's changes, the last one first; `tried` held the atoms from before and then holds those tried."""
+    for c in range(tried.shape[0] - 1, -1, -1):
+        i, j, before = tried[c, 0], tried[c, 1], tried[c, 2]
+        tried[c, 2] = rows[i, j]
+        walk(I, W, theta, span, forms, rows, products, R, i, j, before, True)
