@@ -23,7 +23,7 @@ from jaxtyping import Array, Float, Int
 from sundog.errors import UserError
 from sundog.queries.base import changed, difference, whole_key
 from sundog.rows import Rows
-from sundog.schema import Numeric, Schema
+from sundog.schema import Column, Numeric, Schema
 from sundog.unit import Neighbours
 
 if TYPE_CHECKING:
@@ -140,9 +140,12 @@ class Moments:
 
 
 def _centred(rows: Rows, name: str) -> Int[np.ndarray, " rows"]:
+    return centred_codes(rows.schema.column(name), rows.column(name))
+
+
+def centred_codes(column: Column, codes: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:
     """Y in units of 2^-10: exact integer arithmetic, the same on every machine."""
-    column = rows.schema.column(name)
-    codes = rows.column(name).astype(np.int64)
+    codes = codes.astype(np.int64)
     steps = column.size - column.nullable
     last = max(steps - 1, 1)
     scaled = (2 * (codes << BITS) + last) // (2 * last) - (1 << (BITS - 1))
