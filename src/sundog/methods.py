@@ -10,21 +10,23 @@ from typing import Any
 
 from sundog.bins import Bins
 from sundog.errors import UserError
-from sundog.generate import Generator, Graphical, Independent, Particles, UsesPublic
+from sundog.generate import Generator, Graphical, Independent, Particles, PooledSearch, UsesPublic
 from sundog.generate.declared_penalties import sigmoid_query
+from sundog.hierarchy import hierarchical, level_shares
 from sundog.queries import Query
 from sundog.schema import Schema
 from sundog.schema.constraints import ProtectedStatistic
-from sundog.select import AIM, Everything, SelectionRule, SpanningTree, WorstError
+from sundog.select import AIM, Allocate, Everything, SelectionRule, SpanningTree, WorstError
 from sundog.workload import Workload
 
 
 @dataclass(frozen=True)
 class First:
-    """Queries that are measured before the rule is asked, and their share of the budget."""
+    """Queries that are measured before the rule is asked, their share of the budget, and how they divide it."""
 
     queries: Callable[[Schema], tuple[Query, ...]]
     share: float
+    shares: Callable[[Schema], list[float]]
 
 
 @dataclass(frozen=True)
@@ -67,15 +69,36 @@ def binned_pairs(schema: Schema) -> tuple[Query, ...]:
     return (*tables, *(sigmoid_query(c) for c in schema.constraints if isinstance(c, ProtectedStatistic)))
 
 
+def by_cells(schema: Schema) -> list[float]:
+    """One-way marginals divide the budget by use: cells^(2/3)."""
+    return [query.size ** (2 / 3) for query in one_way(schema)]
+
+
+def nothing(schema: Schema) -> tuple[Query, ...]:
+    """No query beyond the first."""
+    return ()
+
+
 METHODS = {
     recipe.name: recipe
     for recipe in (
         Recipe(
+            "auto",
+            "Every pair that is worth its noise, at the resolution that is worth it; the default.",
+            two_way,
+            Allocate(),
+            PooledSearch(),
+            first=First(hierarchical, 0.25, level_shares),
+            bins=Bins(),
+            cost="seconds for 15 columns",
+        ),
+        Recipe(
             "independent",
             "Every column right, no relation between columns; the floor, and the choice for tiny budgets.",
-            one_way,
+            nothing,
             Everything(),
             Independent(),
+            first=First(hierarchical, 1.0, level_shares),
             uses="one-way marginals",
             cost="seconds",
         ),
@@ -85,7 +108,7 @@ METHODS = {
             two_way,
             SpanningTree(),
             Graphical(),
-            first=First(one_way, share=1 / 3),
+            first=First(one_way, 1 / 3, by_cells),
             bins=Bins(),
             cost="seconds for 15 columns",
         ),
@@ -95,7 +118,7 @@ METHODS = {
             two_way,
             AIM(),
             Graphical(),
-            first=First(one_way, share=0.1),
+            first=First(one_way, 0.1, by_cells),
             bins=Bins(),
             cost="a minute or two for 15 columns",
         ),
@@ -105,7 +128,7 @@ METHODS = {
             two_way,
             WorstError(rounds=20, share_select=0.1),
             Graphical(),
-            first=First(one_way, share=1 / 4),
+            first=First(one_way, 1 / 4, by_cells),
             bins=Bins(),
             cost="a minute for 15 columns",
         ),

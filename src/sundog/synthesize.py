@@ -52,7 +52,7 @@ def _measure_first(curator: Curator, recipe: Recipe, *, more: bool) -> None:
         return
     queries = recipe.first.queries(curator.schema)
     rho = curator.remaining_rho * (recipe.first.share if more else 1.0)
-    curator.measure(queries, rho, shares=[query.size ** (2 / 3) for query in queries])
+    curator.measure(queries, rho, shares=recipe.first.shares(curator.schema))
 
 
 def _rounds(

@@ -18,7 +18,7 @@ from jaxtyping import Int
 
 from sundog.errors import BudgetRefused, UserError
 from sundog.private import noise
-from sundog.private.accountant import JSON, Accounting, Budget, Charge, exact_total, round_up
+from sundog.private.accountant import JSON, Accounting, Budget, Charge, exact_total, round_down, round_up
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable, open_private
 from sundog.proposal import Selection
@@ -30,6 +30,8 @@ from sundog.sources.base import Source, check_columns
 from sundog.unit import Neighbours, PrivacyUnit
 
 NOISE = "Gaussian: OpenDP 0.16 discrete Gaussian on a lattice of step <= stddev * 2^-30, rounded to integers; selection: OpenDP 0.16 noisy top-k; entropy: operating system"
+
+MOST_ROWS, MOST_SCORE = 2**44, 2**62
 
 
 class Curator:
@@ -64,8 +66,8 @@ class Curator:
 
     @property
     def remaining_rho(self) -> float:
-        """What is left of this run's budget."""
-        return max(0.0, float(Fraction(self.total_rho) - exact_total(self._charges)[0]))
+        """What is left of this run's budget, rounded down: all of it can be spent."""
+        return max(0.0, round_down(Fraction(self.total_rho) - exact_total(self._charges)[0]))
 
     def count(self) -> int | None:
         """The number of rows where it is public (one row replaced), else None: estimate it from measured totals."""
@@ -85,7 +87,7 @@ class Curator:
         """The k candidates that differ most from their estimates, by noisy top-k; best first."""
         if self.accounting == "gaussian":
             raise UserError("select: this run is accounted for as Gaussian only; use a run accounted for as 'zcdp'.")
-        self._check_queries(self.schema, selection.candidates)
+        self._check_selection(selection)
         sensitivity = self._score_sensitivity(selection)
         k = min(selection.k, selection.blocks)
         scale = noise.top_k_scale(sensitivity, k, rho=_positive("rho", rho))
@@ -107,7 +109,7 @@ class Curator:
 
         One unit moves every score by at most its own sensitivity, so D^2 is the sum of their squares.
         """
-        self._check_queries(self.schema, selection.candidates)
+        self._check_selection(selection)
         square = sum((bound**2 for bound in self._score_sensitivities(selection)), Fraction())
         scale = noise.gaussian_scale(square, _positive("rho", rho))
         label = f"{selection.score} errors of {selection.blocks} candidates"
@@ -143,6 +145,7 @@ class Curator:
 
         A value held by one unit alone passes with probability at most `delta`; order is alphabetical.
         """
+        check_columns(self._source.columns, (column,))
         squared = self._squared(Fraction(1 if self.unit.neighbours == "add-remove" else 2))
         scale = noise.gaussian_scale(squared, _positive("rho", rho))
         least = noise.threshold(scale, delta, rows=self.unit.rows)
@@ -150,7 +153,7 @@ class Curator:
         cost = noise.gaussian_cost(squared, scale)
         self._charge([Charge("threshold", cost, label=f"categories of {column}", delta=delta, details=details)])
         counts = self._source.value_counts(column, self.unit)
-        values = sorted(counts)
+        values = sorted(value for value in counts if value not in self.schema.missing_values)
         noisy = noise.add_gaussian(np.array([counts[value] for value in values], dtype=np.int64), scale)
         return tuple(value for value, count in zip(values, noisy, strict=True) if count >= least)
 
@@ -201,7 +204,8 @@ class Curator:
         if self._scored is None or self._scored[0] is not selection.candidates:
             self._scored = (selection.candidates, self._answers(self.schema, selection.candidates))
         exact = self._scored[1]
-        errors = [np.abs(counts - estimate) for counts, estimate in zip(exact, selection.estimates, strict=True)]
+        estimates = (np.asarray(estimate, dtype=np.int64) for estimate in selection.estimates)
+        errors = [np.abs(counts - estimate) for counts, estimate in zip(exact, estimates, strict=True)]
         reduce = np.sum if selection.score == "L1" else np.max
         norms = np.concatenate(
             [
@@ -247,6 +251,17 @@ class Curator:
             raise UserError("measure: no query was given.")
         for name in {name for query in queries for name in query.columns}:
             schema.position(name)
+
+    def _check_selection(self, selection: Selection) -> None:
+        """Public rules may propose anything; a score that overflowed would have no sensitivity."""
+        self._check_queries(self.schema, selection.candidates)
+        most = max(float(np.abs(np.asarray(estimate, dtype=np.float64)).sum()) for estimate in selection.estimates)
+        weight = 1 if selection.weights is None else max(selection.weights)
+        penalty = 0 if selection.penalties is None else max(abs(each) for each in selection.penalties)
+        if not (most + MOST_ROWS) * weight + penalty < MOST_SCORE:
+            raise UserError(
+                "selection: its estimates, weights or penalties are too large; scores must stay below 2^62."
+            )
 
 
 def _block(candidates: Sequence[Query], index: int) -> Query:
