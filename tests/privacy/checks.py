@@ -1,16 +1,23 @@
 """The checks that every release must pass. Each raises AssertionError; test_mutants.py shows what each of them kills."""
 
+import contextlib
 import functools
 import itertools
+import json
 import math
 from collections import Counter
 from fractions import Fraction
+from unittest import mock
 
 import numpy as np
-from harness import ONE_WAY, TINY, TWO_WAY, VALUES, MemoryLedger, Recorder, curator, exact_inputs
+from harness import ONE_WAY, TINY, TWO_WAY, VALUES, MemoryLedger, Recorder, curator, exact_inputs, run_command
 from scipy import stats
+from worlds import DATA, SCHEMA, write
 
 from sundog.certificate import certificate
+from sundog.errors import UserError
+from sundog.private import noise
+from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
 from sundog.proposal import Selection
 from sundog.queries import answer
@@ -215,3 +222,94 @@ def _transcript(query, rows, unit, *, rho, runs):
 
 def _exact(query, rows, unit):
     return exact_inputs(rows, lambda made: made.measure([query], 1.0), unit=unit)[0]
+
+
+# --- non-interference: with constants in place of noisy answers, no two tables can be told apart --------------------
+
+
+@contextlib.contextmanager
+def constants():
+    """Rows are read, charges written and noise drawn as ever; only then is the result thrown away for a constant."""
+    gaussian, top_k, categories = noise.add_gaussian, noise.top_k, Curator.categories
+
+    def add_gaussian(counts, scale):
+        gaussian(counts, scale)
+        return np.arange(10, 10 + len(counts), dtype=np.int64)
+
+    def choose(scores, k, *, scale):
+        top_k(scores, k, scale=scale)
+        return list(range(min(k, len(scores))))
+
+    def name(self, column, rho, *, delta):
+        categories(self, column, rho, delta=delta)
+        return ("first", "second")
+
+    with (
+        mock.patch.object(noise, "add_gaussian", add_gaussian),
+        mock.patch.object(noise, "top_k", choose),
+        mock.patch.object(Curator, "categories", name),
+    ):
+        yield
+
+
+def check_noninterference(folder, worlds, *commands, document=None):
+    """Every file, name, size, word, exit code and ledger entry is the same for every world."""
+    seen = {}
+    for number, (name, lines) in enumerate(worlds.items()):
+        place = write(folder / str(number), lines, document)
+        with constants():
+            seen[name] = [run_command(place, *command, inputs=(DATA, SCHEMA)) for command in commands]
+    first, *others = seen
+    for outcome in seen[first]:
+        assert outcome.code == 0, outcome.stderr
+    for other in others:
+        for here, there in zip(seen[first], seen[other], strict=True):
+            assert there.code == here.code, f"{other}: exit code {there.code}: {there.stderr}"
+            assert (there.stdout, there.stderr) == (here.stdout, here.stderr), f"{other}: other words"
+            assert list(there.files) == list(here.files), f"{other}: other files"
+            for file, content in here.files.items():
+                assert there.files[file] == content, f"{other}: {file} differs"
+            assert there.ledger == here.ledger, f"{other}: another ledger"
+    return seen[first]
+
+
+# --- a secret in a cell appears nowhere -----------------------------------------------------------------------------
+
+TOKEN = "Zq7xSECRETx0451"
+
+
+def check_no_token(outcome, code, token=TOKEN):
+    """The token is in no file, name, word or ledger entry, and the run ended like any other."""
+    assert outcome.code == code, f"exit code {outcome.code}: {outcome.stderr}"
+    assert "Traceback" not in outcome.stderr
+    for spelled in _spellings(token):
+        assert spelled not in outcome.everything, f"{spelled!r} got out"
+
+
+def _spellings(token):
+    yield token.encode()
+    yield token.lower().encode()
+    yield token.encode("utf-16-le")
+    yield json.dumps(token)[1:-1].encode()
+
+
+def check_quiet_failure(action, token=TOKEN):
+    """Whatever the action raises, and all that hangs on it, is free of the token; what it returns, too."""
+    try:
+        result = action()
+    except BaseException as error:
+        for one in _chain(error):
+            assert isinstance(one, UserError) or one is not error, f"{type(one).__name__} is no sentence for users"
+            assert token not in f"{one} {one!r} {one.args} {getattr(one, '__notes__', '')}", (
+                f"in a {type(one).__name__}"
+            )
+        return None
+    return result
+
+
+def _chain(error):
+    seen = []
+    while error is not None and error not in seen:
+        seen.append(error)
+        error = error.__cause__ or error.__context__
+    return seen

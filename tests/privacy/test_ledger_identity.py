@@ -158,7 +158,7 @@ def test_thresholds_spend_no_more_delta_than_was_set_aside():
         lambda made: made.select(Selection((TWO_WAY,), ([0] * TWO_WAY.size,), weights=(0,)), 0.1),
         lambda made: made.select(Selection((TWO_WAY,), ([-(2**63)] * TWO_WAY.size,)), 0.1),
         lambda made: made.select(Selection((TWO_WAY,), ([float("nan")] * TWO_WAY.size,)), 0.1),
-        lambda made: made.select(Selection((TWO_WAY,), ([0] * TWO_WAY.size,), weights=(2**20,)), 0.1),
+        lambda made: made.select(Selection((TWO_WAY,), ([0] * TWO_WAY.size,), weights=(2**23,)), 0.1),
         lambda made: made.select(Selection((TWO_WAY,), ([0] * TWO_WAY.size,), penalties=(-(2**63),)), 0.1),
         lambda made: made.score(Selection((TWO_WAY,), ([2**61] * TWO_WAY.size,)), 0.1),
         lambda made: made.categories("c", 0.1, delta=0.0),

@@ -146,7 +146,7 @@ def _coded(schema: Schema, pooled: Pooled, table: Marginal) -> Marginal:
     for axis in table.axes:
         merged = parents(pooled.axes[axis.column], axis)
         column = schema.column(axis.column)
-        whole = len(merged) == axis.size
+        whole = np.array_equal(merged, np.arange(axis.size))
         axes.append(Axis.whole(column) if whole else Axis.grouped(column, [int(cell) for cell in merged]))
     return Marginal(tuple(axes))
 

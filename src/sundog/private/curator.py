@@ -31,7 +31,7 @@ from sundog.unit import Neighbours, PrivacyUnit
 
 NOISE = "Gaussian: OpenDP 0.16 discrete Gaussian on a lattice of step <= stddev * 2^-30, rounded to integers; selection: OpenDP 0.16 noisy top-k; entropy: operating system"
 
-MOST_ROWS, MOST_SCORE = 2**44, 2**62
+MOST_ROWS, MOST_SCORE = 2**40, 2**62
 
 
 class Curator:
