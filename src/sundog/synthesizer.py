@@ -54,7 +54,7 @@ class Synthesizer:
         epsilon: float | None = None,
         delta: float | None = None,
         rho: float | None = None,
-        method: str = "independent",
+        method: str = "auto",
         public: Any = None,
         neighbours: Neighbours = "add-remove",
         unit: str | None = None,

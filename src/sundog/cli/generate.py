@@ -14,7 +14,7 @@ def generate(
     released: Annotated[Path, typer.Argument(help="The file that `sundog measure` or `synthesize` wrote.")],
     *,
     out: o.OutFolder,
-    method: o.Method = "independent",
+    method: o.Method = "auto",
     public: o.Public = None,
     rows: o.Rows = None,
     seed: o.Seed = None,

@@ -13,7 +13,7 @@ def measure(
     schema: o.SchemaFile,
     out: o.OutFile,
     privacy: Privacy,
-    method: o.Method = "independent",
+    method: o.Method = "auto",
     public: o.Public = None,
     seed: o.Seed = None,
     force: o.Force = False,

@@ -23,7 +23,7 @@ def synthesize(
     schema: o.SchemaFile,
     out: o.OutFolder,
     privacy: Privacy,
-    method: o.Method = "independent",
+    method: o.Method = "auto",
     public: o.Public = None,
     rows: o.Rows = None,
     seed: o.Seed = None,
