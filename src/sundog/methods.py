@@ -6,15 +6,15 @@ columns and rare labels are then binned by what that first measurement showed; t
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 from sundog.bins import Bins
 from sundog.errors import UserError
 from sundog.generate import Generator, Graphical, Independent, UsesPublic
-from sundog.queries import Marginal, Query
+from sundog.queries import Query
 from sundog.schema import Schema
 from sundog.select import AIM, Everything, SelectionRule, SpanningTree, WorstError
+from sundog.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class Recipe:
 
 def one_way(schema: Schema) -> tuple[Query, ...]:
     """Every column's own marginal."""
-    return tuple(Marginal.of(schema, name) for name in schema.names)
+    return Workload.marginals(schema, k=1).queries
 
 
 def two_way(schema: Schema) -> tuple[Query, ...]:
     """The marginals of all pairs of columns."""
-    return tuple(Marginal.of(schema, *pair) for pair in combinations(schema.names, 2))
+    return Workload.marginals(schema, k=2).queries if len(schema.names) > 1 else ()
 
 
 METHODS = {

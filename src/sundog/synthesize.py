@@ -80,9 +80,14 @@ def _rounds(
 
 def _measure(curator: Curator, proposal: Proposal, *, report: Report) -> None:
     chosen: list[Query] = []
+    if proposal.scoring is not None:
+        report(f"scoring {proposal.scoring.blocks} candidates")
+        curator.score(proposal.scoring, proposal.rho_score)
     if proposal.selection is not None:
         chosen = curator.select(proposal.selection, proposal.rho_select)
     queries = [*proposal.queries, *chosen]
+    if not queries:
+        return
     report(f"measuring {len(queries)} queries")
     curator.measure(queries, proposal.rho_measure, shares=proposal.shares)
 

@@ -1,40 +1,38 @@
-"""Worst error: each round, choose the queries that the model answers worst, measure them, refit.
+"""Worst error: each round, choose what the model answers worst, measure it, refit.
 
 The rule of MWEM (Hardt, Ligett, McSherry 2012) in zCDP, as RAP, RAP++, Private-GSD, GEM and MWEM+PGM use it: `rounds`
-rounds of `per_round` queries, chosen at once by noisy top-k (the papers print its scale in three wrong ways; the curator
-has the right one), an equal part of the budget for each round. A candidate is a whole query, scored by the L1 or the
-largest error of its answer, or (`single`) every single answer of every query. Nothing is measured twice.
+rounds of `per_round` choices, made at once by noisy top-k (the papers print its scale in three wrong ways; the curator
+has the right one), an equal part of the budget left for each round. A choice is a block of a query (a whole marginal, or
+one of many thousand 0/1 queries held together), scored by the L1 or the largest error of its answers. Nothing is measured
+twice.
 """
 
-import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from jaxtyping import Bool
 
 from sundog.generate import Generator
 from sundog.proposal import Proposal, Score, Selection
 from sundog.queries import Query
 from sundog.released import Released
-from sundog.select.base import affordable, estimates, leftover, selections, spent_up, unmeasured
+from sundog.select.base import affordable, estimates, leftover, selections, spent_up
 
-FORBIDDEN = 2**52
-"""A penalty that no error can outweigh: the single answers that were measured already."""
+FORBIDDEN = 1 << 50
+"""A penalty that no error can outweigh: what is measured already."""
 
 
 @dataclass(frozen=True)
 class WorstError:
-    """T rounds of K queries; `share_select` of each round's budget goes to choosing them."""
+    """T rounds of K choices; `share_select` of each round's budget goes to choosing."""
 
     rounds: int = 20
     per_round: int = 1
     share_select: float = 0.5
     score: Score = "L1"
-    single: bool = False
-    megabytes: float = 4.0
+    megabytes: float = 1.0
     selects = True
     refits = True
 
@@ -51,11 +49,9 @@ class WorstError:
         left = self.rounds - selections(released)
         if left < 1 or spent_up(released, remaining_rho):
             return None
-        candidates = workload if self.single else unmeasured(workload, released)
-        candidates = affordable(model, candidates, megabytes=self.megabytes)
-        taken = [_measured(query, released) if self.single else [] for query in candidates]
-        count = sum(query.size for query in candidates) if self.single else len(candidates)
-        count -= sum(len(places) for places in taken)
+        candidates = affordable(model, workload, megabytes=self.megabytes)
+        fresh = _fresh(candidates, released)
+        count = int(fresh.sum())
         if count < 1:
             return leftover(released, remaining_rho)
         rho = remaining_rho / min(left, math.ceil(count / self.per_round))
@@ -64,34 +60,14 @@ class WorstError:
             estimates(model, candidates, released),
             k=min(self.per_round, count),
             score=self.score,
-            single=self.single,
-            penalties=_penalties(candidates, taken) if self.single else None,
+            weights=fresh.astype(np.int64).tolist(),
+            penalties=np.where(fresh, 0, FORBIDDEN).tolist(),
         )
         select = rho * self.share_select
         return Proposal(selection=selection, rho_select=select, rho_measure=rho - select)
 
 
-def _penalties(candidates: Sequence[Query], taken: list[list[int]]) -> list[int]:
-    penalties = [np.zeros(query.size, dtype=np.int64) for query in candidates]
-    for penalty, places in zip(penalties, taken, strict=True):
-        penalty[places] = FORBIDDEN
-    return [int(value) for value in np.concatenate(penalties)]
-
-
-def _measured(query: Query, released: Released) -> list[int]:
-    """Which single answers of a query were measured."""
-    singles = [m.query for m in released.measurements if m.query.size == 1]
-    if not singles:
-        return []
-    places = _places(query)  # type: ignore[arg-type]
-    found = [places.get(_name(single)) for single in singles]
-    return [place for place in found if place is not None]
-
-
-@lru_cache(maxsize=256)
-def _places(query: Query) -> dict[str, int]:
-    return {_name(query.subset([place])): place for place in range(query.size)}
-
-
-def _name(query: Query) -> str:
-    return json.dumps(query.to_json(), sort_keys=True)
+def _fresh(candidates: tuple[Query, ...], released: Released) -> Bool[np.ndarray, " blocks"]:
+    """Which blocks of the candidates are not measured yet."""
+    known = {key for measurement in released.measurements for key in measurement.query.block_keys()}
+    return np.array([key not in known for query in candidates for key in query.block_keys()], dtype=bool)
