@@ -40,7 +40,7 @@ class AIM:
 
     rounds: float = 16.0
     share_select: float = 0.1
-    megabytes: float = 4.0
+    megabytes: float = 1.0
     weights: tuple[float, ...] | None = None
     selects = True
     refits = True
