@@ -50,12 +50,17 @@ class Axis:
             return np.asarray(self.groups, dtype=np.int32)
         return np.repeat(np.arange(self.size, dtype=np.int32), np.diff([*self._starts, self.codes]))
 
-    def bounds(self, cell: int) -> tuple[int, int]:
-        """First and one-past-last code of a cell that is a run of codes."""
+    def run_starts(self) -> Int[np.ndarray, " cells"]:
+        """The first code of every cell; only where cells are runs of codes."""
         if self.groups is not None:
             raise UserError(f"column {self.column!r}: its labels are merged, so a cell is no range of codes.")
-        end = self._starts[cell + 1] if cell + 1 < self.size else self.codes
-        return int(self._starts[cell]), int(end)
+        return self._starts
+
+    def bounds(self, cell: int) -> tuple[int, int]:
+        """First and one-past-last code of a cell that is a run of codes."""
+        starts = self.run_starts()
+        end = starts[cell + 1] if cell + 1 < self.size else self.codes
+        return int(starts[cell]), int(end)
 
     def to_json(self) -> dict[str, Any]:
         """The axis without what the schema already says."""

@@ -19,18 +19,17 @@ Score = Literal["L1", "Linf"]
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """Choose `k` of the candidates whose exact answers differ most from the estimates.
+    """Choose the `k` blocks, among all blocks of the candidates, whose exact answers differ most from the estimates.
 
-    score = weight * (|exact - estimate| in the named norm) - penalty, with integer weights and penalties, so that scores
-    are integers and their sensitivity is exact. With `single`, every single answer of every candidate is a candidate of
-    its own: the way to choose among many thousand 0/1 queries that are held together as one.
+    A block is what belongs together in a query: a whole marginal, or one of many thousand 0/1 queries held as one.
+    score = weight * (|exact - estimate| over the block, in the named norm) - penalty, with integer weights and penalties
+    (one a block), so that scores are integers and their sensitivity is exact.
     """
 
     candidates: tuple[Query, ...]
     estimates: tuple[Int[np.ndarray, " cells"], ...]
     k: int = 1
     score: Score = "L1"
-    single: bool = False
     weights: Sequence[int] | None = None
     penalties: Sequence[int] | None = None
 
@@ -39,19 +38,25 @@ class Selection:
             raise UserError(f"selection: found {self.k} to choose of {len(self.candidates)}; it needs at least 1 of 1.")
         if [len(estimate) for estimate in self.estimates] != [query.size for query in self.candidates]:
             raise UserError("selection: the estimates do not fit the candidates; give one vector a candidate.")
-        count = sum(query.size for query in self.candidates) if self.single else len(self.candidates)
         for numbers in (self.weights, self.penalties):
-            if numbers is not None and len(numbers) != count:
-                raise UserError(f"selection: found {len(numbers)} weights or penalties for {count} candidates.")
+            if numbers is not None and len(numbers) != self.blocks:
+                raise UserError(f"selection: found {len(numbers)} weights or penalties for {self.blocks} blocks.")
         if self.weights is not None and min(self.weights) < 0:
             raise UserError("selection: weights must not be negative.")
+
+    @property
+    def blocks(self) -> int:
+        """How many there are to choose from."""
+        return sum(query.size // query.block for query in self.candidates)
 
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """One round: an optional private choice (paid `rho_select`), then measuring `queries` and the chosen ones."""
+    """One round: optional noisy scores, an optional private choice, then measuring `queries` and the chosen ones."""
 
     queries: tuple[Query, ...] = ()
+    scoring: Selection | None = None
+    rho_score: float = 0.0
     selection: Selection | None = None
     rho_select: float = 0.0
     rho_measure: float = 0.0

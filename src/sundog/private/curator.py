@@ -18,18 +18,20 @@ from jaxtyping import Int
 
 from sundog.errors import BudgetRefused, UserError
 from sundog.private import noise
-from sundog.private.accountant import JSON, Accounting, Budget, Charge, exact_total, round_up
+from sundog.private.accountant import JSON, Accounting, Budget, Charge, exact_total, round_down, round_up
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable, open_private
 from sundog.proposal import Selection
 from sundog.queries import Query, add_all
-from sundog.released import Guarantee, Measurement, Payment, Released
+from sundog.released import Guarantee, Measurement, Payment, Released, Scores
 from sundog.rows import Rows
 from sundog.schema import Schema
 from sundog.sources.base import Source, check_columns
 from sundog.unit import Neighbours, PrivacyUnit
 
 NOISE = "Gaussian: OpenDP 0.16 discrete Gaussian on a lattice of step <= stddev * 2^-30, rounded to integers; selection: OpenDP 0.16 noisy top-k; entropy: operating system"
+
+MOST_ROWS, MOST_SCORE = 2**44, 2**62
 
 
 class Curator:
@@ -54,16 +56,18 @@ class Curator:
         self._delta_thresholds = delta_thresholds
         self._source = open_private(table)
         self._public_rows: int | None = None
+        self._scored: tuple[tuple[Query, ...], list[Int[np.ndarray, " cells"]]] | None = None  # for the next rounds
         self._charges: list[Charge] = []
         self._payments: list[Payment] = []
+        self._scores_released: list[Scores] = []
         self._measurements: list[Measurement] = []
         check_columns(self._source.columns, (*schema.names, *((self.unit.column,) if self.unit.column else ())))
         self.ledger.check(dataset, self.total_rho, unit=self.unit, accounting=accounting, delta=delta_thresholds)
 
     @property
     def remaining_rho(self) -> float:
-        """What is left of this run's budget."""
-        return max(0.0, float(Fraction(self.total_rho) - exact_total(self._charges)[0]))
+        """What is left of this run's budget, rounded down: all of it can be spent."""
+        return max(0.0, round_down(Fraction(self.total_rho) - exact_total(self._charges)[0]))
 
     def count(self) -> int | None:
         """The number of rows where it is public (one row replaced), else None: estimate it from measured totals."""
@@ -83,19 +87,39 @@ class Curator:
         """The k candidates that differ most from their estimates, by noisy top-k; best first."""
         if self.accounting == "gaussian":
             raise UserError("select: this run is accounted for as Gaussian only; use a run accounted for as 'zcdp'.")
-        self._check_queries(self.schema, selection.candidates)
+        self._check_selection(selection)
         sensitivity = self._score_sensitivity(selection)
-        count = sum(query.size for query in selection.candidates) if selection.single else len(selection.candidates)
-        k = min(selection.k, count)
+        k = min(selection.k, selection.blocks)
         scale = noise.top_k_scale(sensitivity, k, rho=_positive("rho", rho))
-        norm = "absolute" if selection.single else selection.score
-        details: dict[str, JSON] = {"sensitivity": str(sensitivity), "scale": scale, "k": k, "candidates": count}
-        cost = noise.top_k_cost(sensitivity, k, scale=scale)
-        self._charge([Charge("exponential", cost, label=f"choose {k} of {count} by {norm} error", details=details)])
+        details: dict[str, JSON] = {
+            "sensitivity": str(sensitivity),
+            "scale": scale,
+            "k": k,
+            "candidates": selection.blocks,
+        }
+        label = f"choose {k} of {selection.blocks} by {selection.score} error"
+        self._charge(
+            [Charge("exponential", noise.top_k_cost(sensitivity, k, scale=scale), label=label, details=details)]
+        )
         chosen = noise.top_k(self._scores(selection), k, scale=scale)
-        if not selection.single:
-            return [selection.candidates[index] for index in chosen]
-        return [_single(selection.candidates, index) for index in chosen]
+        return [_block(selection.candidates, index) for index in chosen]
+
+    def score(self, selection: Selection, rho: float) -> Scores:
+        """The scores of all blocks themselves, with Gaussian noise: no choice is made here, so none is paid for.
+
+        One unit moves every score by at most its own sensitivity, so D^2 is the sum of their squares.
+        """
+        self._check_selection(selection)
+        square = sum((bound**2 for bound in self._score_sensitivities(selection)), Fraction())
+        scale = noise.gaussian_scale(square, _positive("rho", rho))
+        label = f"{selection.score} errors of {selection.blocks} candidates"
+        details: dict[str, JSON] = {"cells": selection.blocks, "sensitivity_squared": str(square), "stddev": scale}
+        cost = noise.gaussian_cost(square, scale)
+        receipts = self._charge([Charge("gaussian", cost, label=label, details=details)])
+        noisy = noise.add_gaussian(self._scores(selection), scale)
+        scores = Scores(selection.candidates, noisy, scale, receipts[0])
+        self._scores_released.append(scores)
+        return scores
 
     def released(self) -> Released:
         """All that this run may let out, with its guarantee."""
@@ -113,6 +137,7 @@ class Curator:
             dataset=self.dataset,
             public_rows=self.count(),
             noise=NOISE,
+            scores=tuple(self._scores_released),
         )
 
     def categories(self, column: str, rho: float, *, delta: float) -> tuple[str, ...]:
@@ -120,6 +145,7 @@ class Curator:
 
         A value held by one unit alone passes with probability at most `delta`; order is alphabetical.
         """
+        check_columns(self._source.columns, (column,))
         squared = self._squared(Fraction(1 if self.unit.neighbours == "add-remove" else 2))
         scale = noise.gaussian_scale(squared, _positive("rho", rho))
         least = noise.threshold(scale, delta, rows=self.unit.rows)
@@ -127,7 +153,7 @@ class Curator:
         cost = noise.gaussian_cost(squared, scale)
         self._charge([Charge("threshold", cost, label=f"categories of {column}", delta=delta, details=details)])
         counts = self._source.value_counts(column, self.unit)
-        values = sorted(counts)
+        values = sorted(value for value in counts if value not in self.schema.missing_values)
         noisy = noise.add_gaussian(np.array([counts[value] for value in values], dtype=np.int64), scale)
         return tuple(value for value, count in zip(values, noisy, strict=True) if count >= least)
 
@@ -175,29 +201,35 @@ class Curator:
         return np.split(totals, np.cumsum(sizes)[:-1])
 
     def _scores(self, selection: Selection) -> Int[np.ndarray, " candidates"]:
-        exact = self._answers(self.schema, selection.candidates)
-        errors = [np.abs(counts - estimate) for counts, estimate in zip(exact, selection.estimates, strict=True)]
-        if selection.single:
-            norms = np.concatenate(errors)
-        else:
-            reduce = np.sum if selection.score == "L1" else np.max
-            norms = np.array([reduce(error) for error in errors], dtype=np.int64)
+        if self._scored is None or self._scored[0] is not selection.candidates:
+            self._scored = (selection.candidates, self._answers(self.schema, selection.candidates))
+        exact = self._scored[1]
+        estimates = (np.asarray(estimate, dtype=np.int64) for estimate in selection.estimates)
+        errors = [np.abs(counts - estimate) for counts, estimate in zip(exact, estimates, strict=True)]
+        reduce = np.sum if selection.score == "L1" else np.max
+        norms = np.concatenate(
+            [
+                reduce(error.reshape(-1, query.block), axis=1)
+                for error, query in zip(errors, selection.candidates, strict=True)
+            ]
+        )
         weights = np.ones_like(norms) if selection.weights is None else np.asarray(selection.weights, dtype=np.int64)
         penalties = 0 if selection.penalties is None else np.asarray(selection.penalties, dtype=np.int64)
         return norms * weights - penalties
 
     def _score_sensitivity(self, selection: Selection) -> Fraction:
-        """How much one unit can change any score: the norm's sensitivity (at most the query's L1 one) times the weight."""
-        by_cell = selection.single or selection.score == "Linf"
-        norms = [self._linf(query) if by_cell else self._l1(query) for query in selection.candidates]
-        if selection.weights is None:
-            return max(norms)
-        if selection.single:
-            return max(norms) * max(selection.weights)
-        return max(weight * norm for weight, norm in zip(selection.weights, norms, strict=True))
+        """How much one unit can change any score."""
+        return max(self._score_sensitivities(selection))
 
-    def _l1(self, query: Query) -> Fraction:
-        return self.unit.rows * max(query.sensitivity_l1(relation) for relation in self._relations)
+    def _score_sensitivities(self, selection: Selection) -> list[Fraction]:
+        """For every block: the norm's sensitivity (at most the block's L1 one) times the weight."""
+        norm = self._block_l1 if selection.score == "L1" else self._linf
+        norms = [bound for query in selection.candidates for bound in [norm(query)] * (query.size // query.block)]
+        weights = [1] * selection.blocks if selection.weights is None else selection.weights
+        return [int(weight) * bound for weight, bound in zip(weights, norms, strict=True)]
+
+    def _block_l1(self, query: Query) -> Fraction:
+        return self.unit.rows * max(query.block_l1(relation) for relation in self._relations)
 
     def _linf(self, query: Query) -> Fraction:
         return self.unit.rows * max(query.sensitivity_linf(relation) for relation in self._relations)
@@ -220,13 +252,24 @@ class Curator:
         for name in {name for query in queries for name in query.columns}:
             schema.position(name)
 
+    def _check_selection(self, selection: Selection) -> None:
+        """Public rules may propose anything; a score that overflowed would have no sensitivity."""
+        self._check_queries(self.schema, selection.candidates)
+        most = max(float(np.abs(np.asarray(estimate, dtype=np.float64)).sum()) for estimate in selection.estimates)
+        weight = 1 if selection.weights is None else max(selection.weights)
+        penalty = 0 if selection.penalties is None else max(abs(each) for each in selection.penalties)
+        if not (most + MOST_ROWS) * weight + penalty < MOST_SCORE:
+            raise UserError(
+                "selection: its estimates, weights or penalties are too large; scores must stay below 2^62."
+            )
 
-def _single(candidates: Sequence[Query], index: int) -> Query:
-    """The query of one answer among all answers of the candidates."""
+
+def _block(candidates: Sequence[Query], index: int) -> Query:
+    """The query of one block among all blocks of the candidates."""
     for query in candidates:
-        if index < query.size:
+        if index < query.size // query.block:
             return query.subset([index])
-        index -= query.size
+        index -= query.size // query.block
     raise IndexError(index)
 
 

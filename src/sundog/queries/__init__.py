@@ -4,13 +4,43 @@ from collections.abc import Mapping
 from typing import Any
 
 from sundog.errors import UserError
+from sundog.queries.at_least import AtLeast
 from sundog.queries.base import Query, add_all, answer
+from sundog.queries.conditional import Conditional
+from sundog.queries.halfspace import Halfspaces
 from sundog.queries.marginal import Marginal
+from sundog.queries.moment import Moments
+from sundog.queries.ranges import Ranges
+from sundog.queries.sigmoid import SigmoidSum
+from sundog.queries.tree import BinaryTree
 from sundog.schema import Schema
 
-__all__ = ["CLASSES", "Marginal", "Query", "add_all", "answer", "load_query"]
+__all__ = [
+    "CLASSES",
+    "AtLeast",
+    "BinaryTree",
+    "Conditional",
+    "Halfspaces",
+    "Marginal",
+    "Moments",
+    "Query",
+    "Ranges",
+    "SigmoidSum",
+    "add_all",
+    "answer",
+    "load_query",
+]
 
-CLASSES: dict[str, type[Query]] = {"marginal": Marginal}
+CLASSES: dict[str, type[Query]] = {
+    "marginal": Marginal,
+    "ranges": Ranges,
+    "tree": BinaryTree,
+    "halfspaces": Halfspaces,
+    "conditional": Conditional,
+    "at_least": AtLeast,
+    "moments": Moments,
+    "sigmoid": SigmoidSum,
+}
 
 
 def load_query(document: Mapping[str, Any], schema: Schema) -> Query:

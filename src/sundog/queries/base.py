@@ -1,23 +1,30 @@
-"""Query: a sum over rows of a bounded integer vector. The one idea the whole design rests on (see docs/architecture.md).
+"""Query: a sum over rows of a bounded integer vector. The idea on which the whole design rests (docs/architecture.md).
 
 Its sensitivity is a property of the query; its exact answer is additive over rows, so batching and engines cannot
 matter; its noise is an integer; and a noisy answer is all that a generator ever knows.
+
+A query holds one or many questions of a kind. What belongs together, and is chosen or measured as a whole, is a block:
+all cells of a marginal, the labels and the complement of one conditional threshold, a single prefix.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Array, Float, Int
 
 from sundog.rows import Rows
 from sundog.schema import Schema
 from sundog.unit import Neighbours
 
+if TYPE_CHECKING:
+    from sundog.soft import SoftRows
+
 
 class Query(Protocol):
-    """What every class of queries offers. `partition` says that every row falls into exactly one cell."""
+    """What every class of queries offers."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -28,23 +35,41 @@ class Query(Protocol):
         """How many integers its answer has."""
 
     @property
+    def block(self) -> int:
+        """How many consecutive answers belong together."""
+
+    @property
     def partition(self) -> bool:
         """Whether every row adds 1 to exactly one cell, so that the answer sums to the number of rows."""
 
     def sensitivity_squared(self, neighbours: Neighbours) -> Fraction:
-        """The square of the L2 sensitivity in counts, exactly."""
+        """The square of the L2 sensitivity of the whole answer, exactly."""
 
     def sensitivity_l1(self, neighbours: Neighbours) -> Fraction:
-        """The L1 sensitivity in counts, exactly."""
+        """The L1 sensitivity of the whole answer, exactly."""
 
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
-        """The most by which one row can change any one cell, exactly."""
+        """The most by which one row can change any single answer, exactly."""
+
+    def block_l1(self, neighbours: Neighbours) -> Fraction:
+        """The L1 sensitivity of any one block, exactly."""
 
     def add(self, rows: Rows, totals: Int[np.ndarray, " cells"]) -> None:
         """Add the exact answer on these rows to the totals, in place."""
 
-    def subset(self, cells: Sequence[int]) -> "Query":
-        """The query that answers only these cells of this one."""
+    def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " cells"]:
+        """The answer on soft rows: differentiable, exact on one-hot rows, and tending to it as the sharpness grows."""
+
+    def change(
+        self, rows: Rows, row: int, *, column: str, code: int
+    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
+        """What changing one cell of one row does to the answer: the touched answers and their changes."""
+
+    def block_keys(self) -> list[bytes]:
+        """A name for every block: equal in two queries where they ask the same, so that none is measured twice."""
+
+    def subset(self, blocks: Sequence[int]) -> "Query":
+        """The query that asks only these blocks."""
 
     def describe(self) -> str:
         """The query in a few words."""
@@ -70,3 +95,33 @@ def add_all(queries: Sequence[Query], rows: Rows, totals: Int[np.ndarray, " cell
     for query in queries:
         query.add(rows, totals[start : start + query.size])
         start += query.size
+
+
+def changed(rows: Rows, row: int, *, column: str, code: int) -> tuple[Rows, Rows]:
+    """One row before and after one of its cells changes."""
+    place = rows.schema.position(column)
+    before = tuple(codes[row : row + 1].astype(np.int64) for codes in rows.codes)
+    after = tuple(np.array([code]) if k == place else codes for k, codes in enumerate(before))
+    return Rows(rows.schema, before), Rows(rows.schema, after)
+
+
+def difference(query: Query, before: Rows, after: Rows) -> tuple[Int[np.ndarray, " t"], Int[np.ndarray, " t"]]:
+    """The touched answers and their changes between two small sets of rows."""
+    changes = answer(query, after) - answer(query, before)
+    touched = np.flatnonzero(changes)
+    return touched, changes[touched]
+
+
+def segments(
+    groups: Int[np.ndarray, " rows"], number: int
+) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " number+1"]]:
+    """An order that puts the rows of each group together, and where each group begins and the last one ends."""
+    if number == 1:
+        return np.arange(len(groups)), np.array([0, len(groups)])
+    order = np.argsort(groups, kind="stable")
+    return order, np.searchsorted(groups[order], np.arange(number + 1))
+
+
+def whole_key(query: Query) -> list[bytes]:
+    """The block names of a query that is one block."""
+    return [json.dumps(query.to_json(), sort_keys=True).encode()]

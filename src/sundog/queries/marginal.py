@@ -9,18 +9,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Array, Float, Int
 from numba import njit
 
 from sundog.axis import Axis
 from sundog.errors import UserError
-from sundog.queries.base import Query
+from sundog.queries.base import whole_key
 from sundog.rows import Rows
 from sundog.schema import Schema
 from sundog.unit import Neighbours
+
+if TYPE_CHECKING:
+    from sundog.soft import SoftRows
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,11 @@ class Marginal:
         """The number of cells along each axis."""
         return tuple(axis.size for axis in self.axes)
 
+    @property
+    def block(self) -> int:
+        """All cells belong together."""
+        return self.size
+
     @cached_property
     def size(self) -> int:
         """The number of cells."""
@@ -57,6 +65,10 @@ class Marginal:
         """1 (add-remove) or 2 (replace)."""
         return Fraction(1 if neighbours == "add-remove" else 2)
 
+    def block_l1(self, neighbours: Neighbours) -> Fraction:
+        """A marginal is one block."""
+        return self.sensitivity_l1(neighbours)
+
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
         """1: a row sits in one cell."""
         return Fraction(1)
@@ -64,17 +76,46 @@ class Marginal:
     def add(self, rows: Rows, totals: Int[np.ndarray, " cells"]) -> None:
         """Count the rows into the cells."""
         if len(rows):
-            strides = np.array([math.prod(self.shape[k + 1 :]) for k in range(len(self.axes))], dtype=np.int64)
-            _count(tuple(rows.cells(axis) for axis in self.axes), strides, totals)
+            _count(tuple(rows.cells(axis) for axis in self.axes), self._strides, totals)
 
-    def subset(self, cells: Sequence[int]) -> "Query":
-        """Some of the cells, as conjunctions of ranges."""
-        from sundog.queries.ranges import Ranges
+    @cached_property
+    def _strides(self) -> Int[np.ndarray, " axes"]:
+        return np.array([math.prod(self.shape[k + 1 :]) for k in range(len(self.axes))], dtype=np.int64)
 
-        places = np.unravel_index(np.asarray(cells), self.shape)
-        bounds = [[axis.bounds(int(cell)) for cell in place] for axis, place in zip(self.axes, places, strict=True)]
-        low, high = np.moveaxis(np.array(bounds, dtype=np.int64), -1, 0)
-        return Ranges(tuple(self.columns for _ in cells), low.T, high.T)
+    def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " cells"]:
+        """The sum over rows of products of soft cells, as one matrix product of two halves of the axes.
+
+        Splitting where both halves are about equally large keeps memory near rows * sqrt(cells).
+        """
+        import jax.numpy as jnp
+
+        parts = [soft.cells(axis, sharpness) for axis in self.axes]
+        middle = min(range(1, len(parts) + 1), key=lambda k: abs(math.log(math.prod(self.shape[:k]) ** 2 / self.size)))
+        right = _outer(parts[middle:]) if middle < len(parts) else jnp.ones((parts[0].shape[0], 1), parts[0].dtype)
+        return jnp.matmul(_outer(parts[:middle]).T, right, precision="highest").ravel()
+
+    def change(
+        self, rows: Rows, row: int, *, column: str, code: int
+    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
+        """One cell loses the row and another gains it, or nothing changes."""
+        cells = np.array([int(rows.cells(axis)[row]) for axis in self.axes])
+        moved = np.array(
+            [
+                int(axis.cells(np.array([code]))[0]) if axis.column == column else cell
+                for axis, cell in zip(self.axes, cells, strict=True)
+            ]
+        )
+        if np.array_equal(cells, moved):
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        return np.array([moved @ self._strides, cells @ self._strides]), np.array([1, -1])
+
+    def block_keys(self) -> list[bytes]:
+        """One name: it is one block."""
+        return whole_key(self)
+
+    def subset(self, blocks: Sequence[int]) -> "Marginal":
+        """A marginal is one block, so this is the marginal itself."""
+        return self
 
     def describe(self) -> str:
         """The columns and their numbers of cells."""
@@ -98,6 +139,13 @@ class Marginal:
         'smoker (3)'
         """
         return Marginal(tuple(Axis.of(schema.column(name), bins) for name in columns))
+
+
+def _outer(parts: "list[Float[Array, 'rows cells']]") -> Float[Array, "rows cells"]:
+    product = parts[0]
+    for part in parts[1:]:
+        product = (product[:, :, None] * part[:, None, :]).reshape(product.shape[0], -1)
+    return product
 
 
 @njit(cache=True, nogil=True)

@@ -1,9 +1,10 @@
 """Everything: measure the whole workload once, with all of the budget.
 
-The budget is divided by use: for the sum of absolute errors the best share of a query is (D * cells)^(2/3), with D its
-sensitivity; the sensitivities of one workload are nearly equal, so cells decide.
+The budget is divided by use: for the (weighted) sum of absolute errors the best share of a query is
+(D * weight * cells)^(2/3), with D its sensitivity.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from sundog.generate import Generator
 from sundog.proposal import Proposal
 from sundog.queries import Query
 from sundog.released import Released
+from sundog.unit import Neighbours
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,7 @@ class Everything:
     """One shot."""
 
     selects = False
+    refits = False
 
     def propose(
         self,
@@ -26,12 +29,18 @@ class Everything:
         model: tuple[Generator[Any], Any],
         released: Released,
         remaining_rho: float,
+        previous: Proposal | None,
     ) -> Proposal | None:
         """All queries that are not measured yet."""
-        if released.measurements:
+        if previous is not None:
             return None
-        shares = [
-            float(query.sensitivity_squared(released.guarantee.unit.neighbours)) ** (1 / 3) * query.size ** (2 / 3)
-            for query in workload
-        ]
+        shares = shares_of(workload, (1.0,) * len(workload), released.guarantee.unit.neighbours)
         return Proposal(queries=workload, rho_measure=remaining_rho, shares=shares)
+
+
+def shares_of(queries: Sequence[Query], weights: Sequence[float], neighbours: Neighbours) -> list[float]:
+    """How to divide the budget: (D * weight * cells)^(2/3) for each query."""
+    return [
+        float(query.sensitivity_squared(neighbours)) ** (1 / 3) * (weight * query.size) ** (2 / 3)
+        for query, weight in zip(queries, weights, strict=True)
+    ]

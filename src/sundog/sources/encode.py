@@ -1,12 +1,15 @@
 """The SQL that turns one raw column into codes: the one definition of encoding, for every source.
 
 Text is read as text, typed columns by their type; what cannot be read is null; null and unknown labels have their
-declared place. No cell can raise an error, whatever it holds.
+declared place. No cell can raise an error, whatever it holds, and a cell's code depends on that cell alone.
 """
 
+import hashlib
+import json
 from dataclasses import dataclass
 
 from sundog.schema import Categorical, Column, Numeric
+from sundog.schema.columns import Label
 
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 
@@ -23,10 +26,11 @@ def literal(text: str) -> str:
 
 @dataclass(frozen=True)
 class RawColumn:
-    """A column as the engine sees it: its name and type there."""
+    """A column as the engine sees it: its name and type there; `others` hold the cells that are of another type."""
 
     name: str
     type: str
+    others: tuple["RawColumn", ...] = ()
 
     @property
     def sql(self) -> str:
@@ -48,8 +52,18 @@ class RawColumn:
         """Whether the engine holds dates or times of day on dates."""
         return self.type == "DATE" or self.type.startswith("TIMESTAMP")
 
+    @property
+    def parts(self) -> tuple["RawColumn", ...]:
+        """The column type by type; each row is null in all of them but one."""
+        return (RawColumn(self.name, self.type), *self.others)
+
     def as_text(self) -> str:
         """The value as text; a float that is a whole number reads like the whole number."""
+        if self.others:
+            return f"COALESCE({', '.join(part.as_text() for part in self.parts)})"
+        if self._wide_moment:  # the engine fails on years that it cannot spell
+            years = f"{self._typed('0001-01-01')} AND {self._typed('9999-12-31')}"
+            return f"CASE WHEN {self.sql} BETWEEN {years} THEN CAST({self.sql} AS VARCHAR) END"
         if self.type in ("FLOAT", "DOUBLE"):
             whole = f"({self.sql} = floor({self.sql}) AND abs({self.sql}) < 1e15)"
             return f"CASE WHEN {whole} THEN CAST(TRY_CAST({self.sql} AS BIGINT) AS VARCHAR) ELSE CAST({self.sql} AS VARCHAR) END"
@@ -57,21 +71,48 @@ class RawColumn:
 
     def as_number(self) -> str:
         """The value as a double, null where it is none."""
+        if self.others:
+            return f"COALESCE({', '.join(part.as_number() for part in self.parts)})"
         if self.number or self.type == "BOOLEAN":
             value = f"CAST({self.sql} AS DOUBLE)"
         else:
             value = f"TRY_CAST(CAST({self.sql} AS VARCHAR) AS DOUBLE)"
         return f"CASE WHEN isnan({value}) THEN NULL ELSE {value} END"
 
+    def as_moment(self, first: str, last: str) -> str:
+        """A date or time as a timestamp between two others; clamped before the cast, which would fail far outside."""
+        if self.type == "TIMESTAMP WITH TIME ZONE":
+            return f"make_timestamp(epoch_us({self.sql}))"
+        clamped = _clamp(self.sql, self._typed(first), self._typed(last)) if self._wide_moment else self.sql
+        return f"CAST({clamped} AS TIMESTAMP)"
 
-def enum_name(column: Column) -> str:
-    """The name of the SQL type that holds a categorical column's labels."""
-    return identifier("labels of " + column.name)
+    @property
+    def _wide_moment(self) -> bool:
+        """Whether it may hold moments that a timestamp cannot (nanoseconds reach less far)."""
+        return self.moment and self.type not in ("TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE")
+
+    def _typed(self, moment: str) -> str:
+        return f"CAST({literal(moment)} AS {self.type})"
+
+
+def enum_name(column: Categorical) -> str:
+    """The name of the SQL type that holds these labels; the engine's own names ignore case, a digest does not."""
+    return identifier("labels " + hashlib.sha256(json.dumps(_label_texts(column)).encode()).hexdigest())
 
 
 def enum_type(column: Categorical) -> str:
     """The SQL type of a categorical column: one hash look-up per cell, however many labels."""
-    return f"ENUM ({', '.join(literal(str(label)) for label in column.labels)})"
+    return f"ENUM ({', '.join(literal(text) for text in _label_texts(column))})"
+
+
+def _label_texts(column: Categorical) -> list[str]:
+    return [_label_text(label) for label in column.labels]
+
+
+def _label_text(label: Label) -> str:
+    """A label as `as_text` spells it: 1.0 reads like 1."""
+    whole = isinstance(label, float) and label.is_integer() and abs(label) < 1e15
+    return str(int(label) if whole else label)
 
 
 def storage_type(size: int) -> str:
@@ -84,26 +125,34 @@ def storage_type(size: int) -> str:
 
 def encode_sql(column: Column, raw: RawColumn, missing_values: tuple[str, ...]) -> str:
     """The SQL expression of a column's code."""
+    codes = ", ".join(_code(column, part, missing_values) for part in raw.parts)
+    place = _place_of_unknown(column, raw, missing_values)
+    return f"CAST(COALESCE({codes}, {place}) AS {storage_type(column.size)})"
+
+
+def _code(column: Column, raw: RawColumn, missing_values: tuple[str, ...]) -> str:
     if isinstance(column, Numeric):
-        code = _numeric_code(column, raw, missing_values)
-        place = str(column.null_code)
-    else:
-        code = _boolean_code(column, raw) if column.boolean else _label_code(column, raw)
-        place = _place_of_unknown(column, raw, missing_values)
-    return f"CAST(COALESCE({code}, {place}) AS {storage_type(column.size)})"
+        return _numeric_code(column, raw, missing_values)
+    return _boolean_code(column, raw) if column.boolean else _label_code(column, raw)
 
 
-def _place_of_unknown(column: Categorical, raw: RawColumn, missing_values: tuple[str, ...]) -> str:
-    if column.fallback == column.null_code:
+def _place_of_unknown(column: Column, raw: RawColumn, missing_values: tuple[str, ...]) -> str:
+    if isinstance(column, Numeric) or column.fallback == column.null_code:
         return str(column.null_code)
-    absent = f"{raw.sql} IS NULL" + "".join(f" OR {raw.as_text()} = {literal(text)}" for text in missing_values)
+    null = " AND ".join(f"{part.sql} IS NULL" for part in raw.parts)
+    absent = f"({null})" + "".join(f" OR {raw.as_text()} = {literal(text)}" for text in missing_values)
     return f"CASE WHEN {absent} THEN {column.null_code} ELSE {column.fallback} END"
 
 
 def _label_code(column: Categorical, raw: RawColumn) -> str:
-    text = raw.as_text()
-    if not isinstance(column.labels[0], str) and not raw.number:  # '1.0' and ' 1' mean 1 where labels are numbers
-        text = RawColumn(raw.name, "DOUBLE").as_text().replace(raw.sql, f"({raw.as_number()})")
+    code = _look_up(column, raw.as_text())
+    if isinstance(column.labels[0], str) or raw.whole or raw.type in ("FLOAT", "DOUBLE"):
+        return code
+    number = RawColumn(raw.name, "DOUBLE").as_text().replace(raw.sql, f"({raw.as_number()})")
+    return f"COALESCE({code}, {_look_up(column, number)})"  # '1.0' and ' 1' mean 1 where labels are numbers
+
+
+def _look_up(column: Categorical, text: str) -> str:
     return f"CAST(enum_code(TRY_CAST(({text}) AS {enum_name(column)})) AS BIGINT)"
 
 
@@ -167,14 +216,12 @@ def _clamp(value: str, low: str, high: str) -> str:
 
 
 def _read_moment(column: Numeric, raw: RawColumn) -> str:
-    if raw.type == "TIMESTAMP WITH TIME ZONE":
-        return f"make_timestamp(epoch_us({raw.sql}))"
     if raw.moment:
-        return f"CAST({raw.sql} AS TIMESTAMP)"
+        return raw.as_moment(column.describe(0), column.describe(column.steps - 1))
     text = f"CAST({raw.sql} AS VARCHAR)"
     if column.format:
         return f"try_strptime({text}, {literal(column.format)})"
-    return f"COALESCE(TRY_CAST({text} AS TIMESTAMP), CAST(TRY_CAST({text} AS DATE) AS TIMESTAMP))"
+    return f"TRY_CAST({text} AS TIMESTAMP)"
 
 
 def _date_code(column: Numeric, raw: RawColumn) -> str:

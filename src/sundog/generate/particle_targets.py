@@ -1,0 +1,118 @@
+"""From consistent estimates to the measures that particles are to match.
+
+Each signed table is projected onto probability measures (in sliced W1, on its own cells), carried over to the grain and
+quantised by largest remainder. The grain of a column is the common refinement of all its measured axes: particles live on
+it, so that tables that cut a column differently can all be matched. A coarse cell's mass is divided among the grain's
+cells as the column's own finest table says.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from sundog.axis import Axis
+from sundog.consistency import Estimate, coarsening, starts_of
+from sundog.estimate import nonnegative
+from sundog.generate.embedding import Embedding, Kind
+from sundog.generate.sliced_projection import largest_remainder, project
+from sundog.generate.slices import Target
+from sundog.keys import Key, split
+from sundog.queries import Marginal
+from sundog.schema import Column, Schema
+
+Projection = Literal["sliced W1", "least squares"]
+UNMEASURED_BINS = 32
+DIRECTIONS = 50
+
+
+def grains(schema: Schema, queries: Sequence[Marginal]) -> tuple[Axis, ...]:
+    """For every column the common refinement of its measured axes; equal bins where it was not measured."""
+    measured: dict[str, list[Axis]] = {name: [] for name in schema.names}
+    for query in queries:
+        for axis in query.axes:
+            measured[axis.column].append(axis)
+    return tuple(
+        _refinement(column, measured[column.name]) if measured[column.name] else Axis.of(column, UNMEASURED_BINS)
+        for column in schema.columns
+    )
+
+
+def _refinement(column: Column, axes: list[Axis]) -> Axis:
+    if len(set(axes)) == 1:
+        return axes[0]
+    if all(axis.groups is None for axis in axes):
+        return Axis.cut(column, tuple(start for axis in axes for start in starts_of(axis)))
+    together = np.stack([axis.cell_of for axis in axes])
+    _, groups = np.unique(together, axis=1, return_inverse=True)
+    return Axis.grouped(column, groups.ravel().tolist())
+
+
+def make_targets(
+    key: Key,
+    schema: Schema,
+    *,
+    estimates: Sequence[Estimate],
+    axes: tuple[Axis, ...],
+    kind: Kind,
+    projection: Projection,
+    particles: int,
+) -> tuple[Target, ...]:
+    """The quantised probability measures of all tables, on the grain."""
+    own = {axis.column: (axis, one_way(estimates, axis)) for axis in axes}
+    targets = []
+    for k, estimate in zip(split(key, len(estimates)), estimates, strict=True):
+        measure = _probabilities(k, schema, estimate, kind=kind, projection=projection)
+        query, lifted = _on_grain(estimate.query, measure, own)
+        targets.append(Target(query, largest_remainder(lifted, particles)))
+    return tuple(targets)
+
+
+def _probabilities(
+    key: Key, schema: Schema, estimate: Estimate, *, kind: Kind, projection: Projection
+) -> Float[np.ndarray, " cells"]:
+    if projection == "least squares":
+        return nonnegative(estimate.counts, 1.0 if estimate.counts.sum() <= 0 else float(estimate.counts.sum()))
+    embedding = Embedding.of(schema, estimate.query.axes, kind=kind)
+    directions = embedding.directions(key, estimate.query, count=DIRECTIONS)
+    return project(estimate.counts, embedding.along(estimate.query, directions))
+
+
+def one_way(estimates: Sequence[Estimate], axis: Axis) -> Float[np.ndarray, " cells"]:
+    """The proportions of a column's cells by its most precise table; by their widths where none has these cells."""
+    having = [estimate for estimate in estimates if axis in estimate.query.axes]
+    if not having:
+        return widths(axis) / axis.codes
+    best = min(having, key=lambda estimate: estimate.stddev**2 * estimate.query.size)
+    others = tuple(k for k, own in enumerate(best.query.axes) if own != axis)
+    counts = nonnegative(best.counts.reshape(best.query.shape).sum(axis=others), max(float(best.counts.sum()), 1.0))
+    return counts / counts.sum()
+
+
+def widths(axis: Axis) -> Float[np.ndarray, " cells"]:
+    """How many codes lie in each cell."""
+    if axis.groups is not None:
+        return np.bincount(axis.groups).astype(np.float64)
+    return np.diff([*starts_of(axis), axis.codes]).astype(np.float64)
+
+
+def _on_grain(
+    query: Marginal, measure: Float[np.ndarray, " cells"], own: dict[str, tuple[Axis, Float[np.ndarray, " cells"]]]
+) -> tuple[Marginal, Float[np.ndarray, " cells"]]:
+    table = measure.reshape(query.shape)
+    for k, axis in enumerate(query.axes):
+        grain, proportions = own[axis.column]
+        step = coarsening(grain, axis)
+        if grain != axis and step is not None:
+            along = [-1 if k == j else 1 for j in range(table.ndim)]
+            table = np.take(table, step[0], axis=k) * _shares(proportions, widths(grain), step[0]).reshape(along)
+    return Marginal(tuple(own[axis.column][0] for axis in query.axes)), table.ravel()
+
+
+def _shares(
+    proportions: Float[np.ndarray, " grain"], width: Float[np.ndarray, " grain"], onto: Int[np.ndarray, " grain"]
+) -> Float[np.ndarray, " grain"]:
+    """How a coarse cell's mass is divided among the grain's cells in it."""
+    likely = proportions + 1e-12 * width
+    return likely / np.bincount(onto, likely)[onto]

@@ -1,0 +1,208 @@
+"""Halfspaces over the one-hot and numeric embedding (Private-GSD, Definition 2.4): rows with <theta, h(x)> <= threshold.
+
+Everything lies on an integer grid: |theta| <= 127, features 0..255 (a label: 255 at its place; a number: its position
+times 255, rounded), so sums stay below 2^24 and are exact in float32: batching can never flip a row's membership. One
+product of the rows with a direction serves all thresholds of that direction.
+
+A missing number has feature 0 and a place of its own in the embedding, with its own coefficient in every direction.
+
+The relaxation uses unrounded features and sigmoid(sharpness * distance), with the distance to the plane in units of the
+embedding; it agrees with the exact answer up to the rounding of features.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Array, Float, Int
+from numba import njit
+
+from sundog.errors import UserError
+from sundog.queries.base import changed, difference, segments
+from sundog.rows import Rows
+from sundog.schema import Column, Numeric, Schema
+from sundog.unit import Neighbours
+
+if TYPE_CHECKING:
+    from sundog.soft import SoftRows
+
+GRID = 255
+MOST = 127
+EXACT = 1 << 24
+ROW_BLOCK = 8192
+DIRECTION_BLOCK = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class Halfspaces:
+    """Answer (d, t): rows whose product with direction d is at most its t-th threshold (ascending)."""
+
+    columns: tuple[str, ...]
+    widths: tuple[int, ...]
+    theta: Int[np.ndarray, "directions features"]
+    thresholds: Int[np.ndarray, "directions thresholds"]
+    partition = False
+    block = 1
+
+    def __post_init__(self) -> None:
+        if self.theta.shape[1] != sum(self.widths) or len(self.theta) != len(self.thresholds):
+            raise UserError("halfspaces: directions, thresholds and columns do not fit together.")
+        if np.abs(self.theta).max(initial=0) > MOST or len(self.columns) * MOST * GRID >= EXACT:
+            raise UserError(f"halfspaces: coefficients must lie in -{MOST}..{MOST}, over at most 500 columns.")
+        if (np.diff(self.thresholds, axis=1) < 0).any():
+            raise UserError("halfspaces: thresholds must ascend along each direction.")
+
+    @property
+    def size(self) -> int:
+        """Directions times thresholds."""
+        return self.thresholds.size
+
+    def sensitivity_squared(self, neighbours: Neighbours) -> Fraction:
+        """A row can lie below all thresholds, or a replaced row switch them all."""
+        return Fraction(self.size)
+
+    def sensitivity_l1(self, neighbours: Neighbours) -> Fraction:
+        """The same number: every switched query changes by 1."""
+        return Fraction(self.size)
+
+    def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
+        """1."""
+        return Fraction(1)
+
+    def block_l1(self, neighbours: Neighbours) -> Fraction:
+        """1: a block is one query."""
+        return Fraction(1)
+
+    def add(self, rows: Rows, totals: Int[np.ndarray, " queries"]) -> None:
+        """Count the rows of every query."""
+        totals += self.counts_by(rows, np.zeros(len(rows), dtype=np.int32), 1)[:, 0]
+
+    def counts_by(self, rows: Rows, groups: Int[np.ndarray, " rows"], number: int) -> Int[np.ndarray, "queries groups"]:
+        """How many rows of each group satisfy each query."""
+        counts = np.zeros((*self.thresholds.shape, number), dtype=np.int64)
+        order, ends = segments(groups, number)
+        theta, cuts = self.theta.astype(np.float32), self.thresholds.astype(np.float32)
+        for start in range(0, len(rows), ROW_BLOCK):
+            features = self.features(rows, order[start : start + ROW_BLOCK])
+            bounds = np.clip(ends - start, 0, len(features))
+            for first in range(0, len(theta), DIRECTION_BLOCK):
+                part = slice(first, first + DIRECTION_BLOCK)
+                _count_below(theta[part] @ features.T, cuts[part], bounds, counts[part])
+        return counts.reshape(self.size, number)
+
+    def features(
+        self, rows: Rows, part: slice | Int[np.ndarray, " some"] = slice(None)
+    ) -> Float[np.ndarray, "some features"]:
+        """The embedding of some rows, as whole numbers in float32."""
+        columns = [rows.schema.column(name) for name in self.columns]
+        return np.concatenate([embed(column, rows.column(column.name)[part]) for column in columns], axis=1)
+
+    def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " queries"]:
+        """The sum of soft memberships."""
+        return self.members(soft, sharpness).sum(axis=0)
+
+    def members(self, soft: "SoftRows", sharpness: float) -> Float[Array, "rows queries"]:
+        """Soft membership of every row in every query."""
+        import jax
+        import jax.numpy as jnp
+
+        products: Any = 0.0
+        for name, theta in zip(self.columns, np.split(self.theta, np.cumsum(self.widths)[:-1], axis=1), strict=True):
+            products = products + jnp.matmul(
+                _soft_features(soft, name), theta.T.astype(np.float32), precision="highest"
+            )
+        lengths = np.maximum(np.linalg.norm(self.theta, axis=1), 1.0)[:, None]
+        cuts = jnp.asarray(((self.thresholds + 0.5) / (GRID * lengths)).astype(np.float32))
+        distance = cuts[None, :, :] - (products / (1.0 * lengths.T.astype(np.float32)))[:, :, None]
+        return jax.nn.sigmoid(sharpness * distance).reshape(products.shape[0], self.size)
+
+    @cached_property
+    def _starts(self) -> dict[str, int]:
+        return dict(zip(self.columns, np.cumsum([0, *self.widths[:-1]]).tolist(), strict=True))
+
+    def change(
+        self, rows: Rows, row: int, *, column: str, code: int
+    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
+        """A rank-one update: only directions with a coefficient on the column's features can change."""
+        if column not in self.columns:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        return difference(self, *changed(rows, row, column=column, code=code))
+
+    def block_keys(self) -> list[bytes]:
+        """The columns, the direction and the threshold of each query."""
+        head = repr(self.columns).encode()
+        directions = [head + theta.astype(np.int16).tobytes() for theta in self.theta]
+        return [
+            direction + int(cut).to_bytes(8, signed=True)
+            for direction, cuts in zip(directions, self.thresholds, strict=True)
+            for cut in cuts
+        ]
+
+    def subset(self, blocks: Sequence[int]) -> "Halfspaces":
+        """Some of the queries, each with a direction of its own."""
+        direction, threshold = np.divmod(np.asarray(blocks, dtype=np.int64), self.thresholds.shape[1])
+        cuts = self.thresholds[direction, threshold][:, None]
+        return Halfspaces(self.columns, self.widths, self.theta[direction], cuts)
+
+    def describe(self) -> str:
+        """How many there are, over which columns."""
+        directions, thresholds = self.thresholds.shape
+        return f"{directions} x {thresholds} halfspaces over {len(self.columns)} columns"
+
+    def to_json(self) -> dict[str, Any]:
+        """Directions and thresholds."""
+        lists = {"theta": self.theta.tolist(), "thresholds": self.thresholds.tolist()}
+        return {"query": "halfspaces", "columns": list(self.columns), **lists}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any], schema: Schema) -> "Halfspaces":
+        """The query that `to_json` described."""
+        names = tuple(document["columns"])
+        widths = tuple(width(schema.column(name)) for name in names)
+        theta = np.asarray(document["theta"], dtype=np.int16)
+        return cls(names, widths, theta, np.asarray(document["thresholds"], dtype=np.int64))
+
+
+def width(column: Column) -> int:
+    """How many places a column takes in the embedding."""
+    return 1 + column.nullable if isinstance(column, Numeric) else column.size
+
+
+def embed(column: Column, codes: Int[np.ndarray, " rows"]) -> Float[np.ndarray, "rows features"]:
+    """A column's part of the embedding."""
+    if not isinstance(column, Numeric):
+        return (codes[:, None] == np.arange(column.size)).astype(np.float32) * np.float32(GRID)
+    absent = codes == column.steps
+    last = max(column.steps - 1, 1)
+    feature = np.where(absent, 0, (2 * GRID * codes.astype(np.int64) + last) // (2 * last)).astype(np.float32)
+    parts = [feature, absent.astype(np.float32) * np.float32(GRID)] if column.nullable else [feature]
+    return np.stack(parts, axis=1)
+
+
+def _soft_features(soft: "SoftRows", name: str) -> Float[Array, "rows features"]:
+    """The embedding of soft rows, in units of 1 instead of 255."""
+    import jax.numpy as jnp
+
+    column = soft.layout.schema.column(name)
+    if not isinstance(column, Numeric):
+        return soft.values[soft.layout.schema.position(name)]
+    position, present = soft.position(name)
+    parts = [position * present, 1.0 - present] if column.nullable else [position]
+    return jnp.stack(parts, axis=1)
+
+
+@njit(cache=True, nogil=True)
+def _count_below(products: Any, cuts: Any, bounds: Any, counts: Any) -> None:  # pragma: no cover (compiled)
+    """Count products at or below every threshold, segment by segment: plain comparisons, which vectorise."""
+    for d in range(products.shape[0]):
+        for t in range(cuts.shape[1]):
+            cut = cuts[d, t]
+            for group in range(counts.shape[2]):
+                segment = products[d, bounds[group] : bounds[group + 1]]
+                below = np.int32(0)
+                for row in range(segment.shape[0]):
+                    below += np.int32(segment[row] <= cut)
+                counts[d, t, group] += below

@@ -1,0 +1,203 @@
+"""Conjunctions of ranges: rows in which every one of a few columns lies in a half-open run of codes.
+
+One class for the 0/1 queries of the papers: prefixes (x <= t; Private-GSD, Definition 2.5), ranges (Definition 2.3),
+mixed marginals (labels and thresholds; RAP++, Definition 3) and single cells of marginals. The papers' closed ranges
+count a boundary value twice; half-open runs of codes do not.
+
+A missing number lies above every threshold and in no range: it satisfies no condition on its column, unless the range
+names the missing code itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+from numba import njit
+
+from sundog.errors import UserError
+from sundog.queries.base import changed, difference, segments
+from sundog.rows import Rows
+from sundog.schema import Schema
+from sundog.unit import Neighbours
+
+if TYPE_CHECKING:
+    from sundog.soft import SoftRows
+
+ROW_BLOCK = 8192
+ENUMERATE = 2048
+"""Up to so many elementary cells and queries the sensitivity is enumerated; beyond, the general bound is used."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """Query q asks: low[q, k] <= code of column which[q, k] < high[q, k] for every k (which = -1: no condition)."""
+
+    columns: tuple[str, ...]
+    which: Int[np.ndarray, "queries conditions"]
+    low: Int[np.ndarray, "queries conditions"]
+    high: Int[np.ndarray, "queries conditions"]
+    partition = False
+    block = 1
+
+    def __post_init__(self) -> None:
+        if not len(self.which) or not (self.which >= 0).any(axis=1).all():
+            raise UserError("ranges: every query needs at least one condition.")
+
+    @property
+    def size(self) -> int:
+        """The number of queries."""
+        return len(self.which)
+
+    @cached_property
+    def _enumerated(self) -> Bool[np.ndarray, "points queries"] | None:
+        """Which queries each elementary cell satisfies, where there are few; None where there are many."""
+        points = []
+        for column in range(len(self.columns)):
+            on = self.which == column
+            points.append(np.unique(np.concatenate([[0], self.low[on], self.high[on]])))
+        if self.size > ENUMERATE or np.prod([len(p) for p in points], dtype=float) > ENUMERATE:
+            return None
+        grid = np.stack([axis.ravel() for axis in np.meshgrid(*points, indexing="ij")])
+        held = np.ones((grid.shape[1], self.size), dtype=bool)
+        for k in range(self.which.shape[1]):
+            codes = grid[np.maximum(self.which[:, k], 0)].T
+            inside = (codes >= self.low[:, k]) & (codes < self.high[:, k])
+            held &= inside | (self.which[:, k] < 0)
+        return held
+
+    def sensitivity_squared(self, neighbours: Neighbours) -> Fraction:
+        """The most queries one row can satisfy (add-remove) or switch (replace); at most their number."""
+        held = self._enumerated
+        if held is None:
+            return Fraction(self.size)
+        counts = held.sum(axis=1)
+        if neighbours == "add-remove":
+            return Fraction(int(counts.max()))
+        both = held.astype(np.float32) @ held.astype(np.float32).T
+        return Fraction(int((counts[:, None] + counts[None, :] - 2 * both).max()))
+
+    def sensitivity_l1(self, neighbours: Neighbours) -> Fraction:
+        """The same number: every switched query changes by 1."""
+        return self.sensitivity_squared(neighbours)
+
+    def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
+        """1."""
+        return Fraction(1)
+
+    def block_l1(self, neighbours: Neighbours) -> Fraction:
+        """1: a block is one query."""
+        return Fraction(1)
+
+    def add(self, rows: Rows, totals: Int[np.ndarray, " queries"]) -> None:
+        """Count the rows of every query."""
+        totals += self.counts_by(rows, np.zeros(len(rows), dtype=np.int32), 1)[:, 0]
+
+    def counts_by(self, rows: Rows, groups: Int[np.ndarray, " rows"], number: int) -> Int[np.ndarray, "queries groups"]:
+        """How many rows of each group satisfy each query."""
+        counts = np.zeros((self.size, number), dtype=np.int64)
+        order, ends = segments(groups, number)
+        for start in range(0, len(rows), ROW_BLOCK):
+            codes = self.codes(rows, order[start : start + ROW_BLOCK])
+            bounds = np.clip(ends - start, 0, codes.shape[1])
+            _count(codes, bounds, self.which, self.low, self.high, counts)
+        return counts
+
+    def codes(self, rows: Rows, some: Int[np.ndarray, " some"]) -> Int[np.ndarray, "columns some"]:
+        """The codes of the query's columns for some rows, one column after the other."""
+        wide = max(rows.schema.column(name).size for name in self.columns) >= 1 << 31
+        return np.stack([rows.column(name)[some] for name in self.columns]).astype(np.int64 if wide else np.int32)
+
+    def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " queries"]:
+        """The sum of soft memberships."""
+        return self.members(soft, sharpness).sum(axis=0)
+
+    def members(self, soft: "SoftRows", sharpness: float) -> Float[Array, "rows queries"]:
+        """Soft membership of every row in every query: the product over its conditions."""
+        member: Any = 1.0
+        for k in range(self.which.shape[1]):
+            member = member * self._soft_condition(soft, k, sharpness)
+        return member
+
+    def _soft_condition(self, soft: "SoftRows", k: int, sharpness: float) -> Float[Array, "rows queries"]:
+        """Soft membership in the k-th condition of every query, gathered column by column without scatter."""
+        import jax.numpy as jnp
+
+        member: Any = jnp.asarray(self.which[:, k] < 0, dtype=jnp.float32)[None, :]
+        for column, name in enumerate(self.columns):
+            on = self.which[:, k] == column
+            if on.any():
+                low = jnp.asarray(np.where(on, self.low[:, k], 0), dtype=jnp.float32)
+                high = jnp.asarray(np.where(on, self.high[:, k], 0), dtype=jnp.float32)
+                member = member + soft.interval(name, low, high, sharpness=sharpness) * jnp.asarray(on, jnp.float32)
+        return member
+
+    def change(
+        self, rows: Rows, row: int, *, column: str, code: int
+    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
+        """Only queries with a condition on the column can change."""
+        if column not in self.columns:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        touched = np.flatnonzero((self.which == self.columns.index(column)).any(axis=1))
+        places, changes = difference(self.subset(touched.tolist()), *changed(rows, row, column=column, code=code))
+        return touched[places], changes
+
+    def block_keys(self) -> list[bytes]:
+        """The names and bounds of each query's columns, in order."""
+        names = np.array([*self.columns, ""], dtype=object)
+        conditions = zip(names[self.which], self.low.tolist(), self.high.tolist(), strict=True)
+        return [repr(sorted(zip(*each, strict=True))).encode() for each in conditions]
+
+    def subset(self, blocks: Sequence[int]) -> "Ranges":
+        """Some of the queries."""
+        chosen = np.asarray(blocks, dtype=np.int64)
+        return Ranges(self.columns, self.which[chosen], self.low[chosen], self.high[chosen])
+
+    def describe(self) -> str:
+        """One query in words, or how many there are."""
+        if self.size > 1:
+            return f"{self.size} ranges over {', '.join(self.columns)}"
+        parts = [
+            f"{low} <= {self.columns[column]} < {high}"
+            for column, low, high in zip(self.which[0], self.low[0], self.high[0], strict=True)
+            if column >= 0
+        ]
+        return " and ".join(parts) + " (codes)"
+
+    def to_json(self) -> dict[str, Any]:
+        """The conditions."""
+        lists = {"which": self.which.tolist(), "low": self.low.tolist(), "high": self.high.tolist()}
+        return {"query": "ranges", "columns": list(self.columns), **lists}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any], schema: Schema) -> "Ranges":
+        """The query that `to_json` described."""
+        names = tuple(document["columns"])
+        for name in names:
+            schema.position(name)
+        return cls(names, *(np.asarray(document[key], dtype=np.int64) for key in ("which", "low", "high")))
+
+
+@njit(cache=True, nogil=True)
+def _count(codes: Any, bounds: Any, which: Any, low: Any, high: Any, counts: Any) -> None:  # pragma: no cover
+    """Count the rows of every query, segment by segment, with a mask per block of rows: loops that vectorise."""
+    inside = np.empty(codes.shape[1], dtype=np.uint8)
+    for q in range(which.shape[0]):
+        inside[:] = 1
+        for k in range(which.shape[1]):
+            column = which[q, k]
+            if column >= 0:
+                values = codes[column]
+                least = low[q, k]
+                most = high[q, k] - 1
+                for row in range(values.shape[0]):
+                    inside[row] &= np.uint8(values[row] >= least) & np.uint8(values[row] <= most)
+        for group in range(counts.shape[1]):
+            segment = inside[bounds[group] : bounds[group + 1]]
+            held = np.int32(0)
+            for row in range(segment.shape[0]):
+                held += np.int32(segment[row])
+            counts[q, group] += held

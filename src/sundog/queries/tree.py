@@ -1,0 +1,132 @@
+"""Binary-tree marginals (Private-GSD, Section 5): one categorical column by r numeric columns on a tree of resolutions.
+
+Level l cuts a numeric column into 2^l equal half-open runs of its grid; with r numeric columns all L^r combinations of
+levels are counted. Each combination is a partition of the rows (missing is a cell of its own), so one measurement of the
+whole tree has L2 sensitivity sqrt(L^r) when a row is added or removed and sqrt(2 L^r) when one is replaced. With the
+paper's closed ranges a boundary value would count twice on every level.
+"""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from sundog.axis import Axis
+from sundog.errors import UserError
+from sundog.queries.base import add_all, whole_key
+from sundog.queries.marginal import Marginal
+from sundog.rows import Rows
+from sundog.schema import Numeric, Schema
+from sundog.unit import Neighbours
+
+if TYPE_CHECKING:
+    from sundog.soft import SoftRows
+
+MOST_LEVELS = 20
+
+
+@dataclass(frozen=True)
+class BinaryTree:
+    """All tables of the tree, one after the other, coarse to fine."""
+
+    tables: tuple[Marginal, ...]
+    levels: int
+    partition = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it looks at."""
+        return self.tables[0].columns
+
+    @cached_property
+    def size(self) -> int:
+        """The number of cells of all tables."""
+        return sum(table.size for table in self.tables)
+
+    @property
+    def block(self) -> int:
+        """The whole tree belongs together."""
+        return self.size
+
+    def sensitivity_squared(self, neighbours: Neighbours) -> Fraction:
+        """Every table is a partition: 1 or 2 for each."""
+        return sum((table.sensitivity_squared(neighbours) for table in self.tables), Fraction())
+
+    def sensitivity_l1(self, neighbours: Neighbours) -> Fraction:
+        """Every table is a partition: 1 or 2 for each."""
+        return self.sensitivity_squared(neighbours)
+
+    def block_l1(self, neighbours: Neighbours) -> Fraction:
+        """The whole tree is one block."""
+        return self.sensitivity_squared(neighbours)
+
+    def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
+        """1."""
+        return Fraction(1)
+
+    def add(self, rows: Rows, totals: Int[np.ndarray, " cells"]) -> None:
+        """Count the rows into all tables."""
+        add_all(self.tables, rows, totals)
+
+    def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " cells"]:
+        """The tables' relaxed answers."""
+        import jax.numpy as jnp
+
+        return jnp.concatenate([table.relaxed(soft, sharpness) for table in self.tables])
+
+    def change(
+        self, rows: Rows, row: int, *, column: str, code: int
+    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
+        """At most two cells a table."""
+        starts = np.cumsum([0, *(table.size for table in self.tables[:-1])])
+        parts = [table.change(rows, row, column=column, code=code) for table in self.tables]
+        cells = np.concatenate([start + touched for start, (touched, _) in zip(starts, parts, strict=True)])
+        return cells, np.concatenate([changes for _, changes in parts])
+
+    def block_keys(self) -> list[bytes]:
+        """One name: it is one block."""
+        return whole_key(self)
+
+    def subset(self, blocks: Sequence[int]) -> "BinaryTree":
+        """A tree is one block, so this is the tree itself."""
+        return self
+
+    def describe(self) -> str:
+        """The columns and the number of levels."""
+        return f"tree of {self.levels} levels over {' x '.join(self.columns)} ({self.size} cells)"
+
+    def to_json(self) -> dict[str, Any]:
+        """The columns and the levels."""
+        return {"query": "tree", "columns": list(self.columns), "levels": self.levels}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any], schema: Schema) -> "BinaryTree":
+        """The query that `to_json` described."""
+        return cls.of(schema, *document["columns"], levels=document["levels"])
+
+    @staticmethod
+    def of(schema: Schema, *names: str, levels: int = 5) -> "BinaryTree":
+        """The tree over named columns: numeric ones are cut dyadically, the others stay as they are."""
+        columns = [schema.column(name) for name in names]
+        if not 1 <= levels <= MOST_LEVELS:
+            raise UserError(f"tree: found {levels} levels; allowed are 1 to {MOST_LEVELS}.")
+        if not any(isinstance(column, Numeric) for column in columns):
+            raise UserError(f"tree: none of {', '.join(names)} is numeric; use a marginal.")
+        choices = [
+            [dyadic(column, level) for level in range(1, levels + 1)]
+            if isinstance(column, Numeric)
+            else [Axis.whole(column)]
+            for column in columns
+        ]
+        return BinaryTree(tuple(Marginal(axes) for axes in itertools.product(*choices)), levels)
+
+
+def dyadic(column: Numeric, level: int) -> Axis:
+    """A numeric column in 2^level equal runs of its grid; missing apart."""
+    parts = min(1 << level, column.steps)
+    return Axis.cut(column, [-(-column.steps * k // parts) for k in range(parts)])

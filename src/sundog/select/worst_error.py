@@ -1,0 +1,73 @@
+"""Worst error: each round, choose what the model answers worst, measure it, refit.
+
+The rule of MWEM (Hardt, Ligett, McSherry 2012) in zCDP, as RAP, RAP++, Private-GSD, GEM and MWEM+PGM use it: `rounds`
+rounds of `per_round` choices, made at once by noisy top-k (the papers print its scale in three wrong ways; the curator
+has the right one), an equal part of the budget left for each round. A choice is a block of a query (a whole marginal, or
+one of many thousand 0/1 queries held together), scored by the L1 or the largest error of its answers. Nothing is measured
+twice.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool
+
+from sundog.generate import Generator
+from sundog.proposal import Proposal, Score, Selection
+from sundog.queries import Query
+from sundog.released import Released
+from sundog.select.base import affordable, estimates, leftover, selections, spent_up
+
+FORBIDDEN = 1 << 50
+"""A penalty that no error can outweigh: what is measured already."""
+
+
+@dataclass(frozen=True)
+class WorstError:
+    """T rounds of K choices; `share_select` of each round's budget goes to choosing."""
+
+    rounds: int = 20
+    per_round: int = 1
+    share_select: float = 0.5
+    score: Score = "L1"
+    megabytes: float = 4.0
+    selects = True
+    refits = True
+
+    def propose(
+        self,
+        workload: tuple[Query, ...],
+        *,
+        model: tuple[Generator[Any], Any],
+        released: Released,
+        remaining_rho: float,
+        previous: Proposal | None,
+    ) -> Proposal | None:
+        """The next round, or None after the last one."""
+        left = self.rounds - selections(released)
+        if left < 1 or spent_up(released, remaining_rho):
+            return None
+        candidates = affordable(model, workload, megabytes=self.megabytes)
+        fresh = _fresh(candidates, released)
+        count = int(fresh.sum())
+        if count < 1:
+            return leftover(released, remaining_rho)
+        rho = remaining_rho / min(left, math.ceil(count / self.per_round))
+        selection = Selection(
+            candidates,
+            estimates(model, candidates, released),
+            k=min(self.per_round, count),
+            score=self.score,
+            weights=fresh.astype(np.int64).tolist(),
+            penalties=np.where(fresh, 0, FORBIDDEN).tolist(),
+        )
+        select = rho * self.share_select
+        return Proposal(selection=selection, rho_select=select, rho_measure=rho - select)
+
+
+def _fresh(candidates: tuple[Query, ...], released: Released) -> Bool[np.ndarray, " blocks"]:
+    """Which blocks of the candidates are not measured yet."""
+    known = {key for measurement in released.measurements for key in measurement.query.block_keys()}
+    return np.array([key not in known for query in candidates for key in query.block_keys()], dtype=bool)

@@ -1,0 +1,217 @@
+"""The checks that every release must pass. Each raises AssertionError; test_mutants.py shows what each of them kills."""
+
+import functools
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+from harness import ONE_WAY, TINY, TWO_WAY, VALUES, MemoryLedger, Recorder, curator, exact_inputs
+from scipy import stats
+
+from sundog.certificate import certificate
+from sundog.private.ledger import Ledger
+from sundog.proposal import Selection
+from sundog.queries import answer
+from sundog.sources import open_table
+from sundog.unit import PrivacyUnit
+
+ROWS = list(itertools.product(VALUES["c"], VALUES["n"]))
+BASES = [[], [("a", 0), ("b", 3)], [("a", 2), ("a", 2), (None, None), ("new", "?")]]
+UNITS = {
+    "one row added or removed": PrivacyUnit("add-remove"),
+    "one row replaced": PrivacyUnit("replace"),
+    "a unit of 2 rows added or removed": PrivacyUnit("add-remove", "u", 2),
+    "a unit of 2 rows replaced": PrivacyUnit("replace", "u", 2),
+}
+
+
+# --- sensitivities, by going through all rows and all pairs of rows -------------------------------------------------
+
+
+def check_sensitivity(query, schema=TINY, values=VALUES):
+    """The stated sensitivities equal the largest change that any row makes, from raw values on."""
+    rows = list(itertools.product(*(values[name] for name in schema.names)))
+    encoded = open_table(
+        {name: list(column) for name, column in zip(schema.names, zip(*rows, strict=True), strict=True)}
+    )
+    codes = np.stack(encoded.read(schema).codes).T
+    vectors = np.array([_answer_of(query, schema, row) for row in np.unique(codes, axis=0)])
+    changes = {"add-remove": vectors, "replace": (vectors[:, None] - vectors[None]).reshape(-1, query.size)}
+    for relation, change in changes.items():
+        size = np.abs(change)
+        assert query.sensitivity_squared(relation) == (size**2).sum(axis=1).max(), relation
+        assert query.sensitivity_l1(relation) == size.sum(axis=1).max(), relation
+        assert query.sensitivity_linf(relation) == size.max(), relation
+
+
+def _answer_of(query, schema, row):
+    from sundog.rows import Rows
+
+    return answer(query, Rows(schema, tuple(np.array([code]) for code in row)))
+
+
+# --- the ledger: what was charged is what the noise is worth --------------------------------------------------------
+
+CANDIDATES = (*ONE_WAY, TWO_WAY)
+ESTIMATES = tuple(np.array([0] * (query.size - 1) + [9], dtype=np.int64) for query in CANDIDATES)
+"""Below the counts in every cell but the last: so a row that moves out of the last raises every error twice."""
+
+
+def do_everything(curator):
+    """Every way to spend: unequal shares, repeated queries, choices and scores with weights and penalties."""
+    curator.measure(ONE_WAY, 0.5, shares=[1, 3])
+    curator.measure([TWO_WAY, TWO_WAY], 0.5)
+    for score in ("L1", "Linf"):
+        curator.select(Selection(CANDIDATES, ESTIMATES, 1, score), 0.3)
+        curator.select(Selection(CANDIDATES, ESTIMATES, 2, score, weights=(1, 3, 2), penalties=(0, 5, 1)), 0.3)
+        curator.score(Selection(CANDIDATES, ESTIMATES, 1, score, weights=(1, 3, 2)), 0.3)
+
+
+def check_charges_cover_the_noise(unit):
+    """The charged rho of every noise call equals k D^2 / (2 s^2), with D the largest change between all neighbours."""
+    ledger = MemoryLedger()
+    with Recorder()() as seen:
+        do_everything(curator(BASES[1], unit=unit, ledger=ledger))
+    assert len(seen.calls) == len(ledger.charges), "noise was drawn that nobody paid for"
+    for number, (call, charge) in enumerate(zip(seen.calls, ledger.charges, strict=True)):
+        assert charge.mechanism == call.kind
+        square = max(_change_squared(call.kind, *(side[number] for side in pair)) for pair in _neighbours(unit))
+        needed = call.k * Fraction(square) / (2 * Fraction(call.scale) ** 2)
+        assert Fraction(charge.rho) >= needed, f"{charge.label}: charged {charge.rho}, spent {float(needed)}"
+        assert math.isclose(charge.rho, needed, rel_tol=1e-9), f"{charge.label}: {charge.rho} for {float(needed)}"
+
+
+def _change_squared(kind, left, right):
+    change = np.abs(left - right)
+    return int(change.max()) ** 2 if kind == "exponential" else int((change**2).sum())
+
+
+def _neighbours(unit):
+    """All pairs of neighbours, each as the exact vectors that reach the noise."""
+    for tables in _tables(unit.column, unit.rows):
+        if unit.neighbours == "add-remove":
+            yield from ((tables[0], other) for other in tables[1:])
+        else:
+            yield from itertools.combinations(tables if unit.column else tables[1:], 2)
+
+
+@functools.cache
+def _tables(column, most):
+    """Around every base table: what reaches the noise when one unit holds nothing, or any of a few rows.
+
+    With a unit column a unit may hold more rows than are looked at. The relation does not matter to exact answers.
+    """
+    unit, few = PrivacyUnit("add-remove", column, most), [("a", 0), ("b", 3), (None, None)]
+    counts = range(2 if column is None else most + 2)
+    own = [rows for count in counts for rows in itertools.combinations_with_replacement(few, count)]
+    bases = BASES if column is None else BASES[2:]
+    return [[exact_inputs(_joined(base, rows, unit), do_everything, unit=unit) for rows in own] for base in bases]
+
+
+def _joined(base, rows, unit):
+    if unit.column is None:
+        return [*base, *rows]
+    return [*((*row, f"other {k}") for k, row in enumerate(base)), *((*row, "me") for row in rows)]
+
+
+def check_charged_before_noise(path, unit, action=do_everything):
+    """At the moment of every noise call its charge is on disk, and in the end the certificate says the same sum."""
+    with Recorder(entries=lambda: len(Ledger(path).account("tiny").entries))() as seen:
+        made = curator(BASES[2], unit=unit, ledger=Ledger(path), delta=1e-6, thresholds=5e-7)
+        action(made)
+    for number, call in enumerate(seen.calls, start=1):
+        assert call.entries >= number, "noise was drawn before its charge was on the ledger"
+    account, released = Ledger(path).account("tiny"), made.released()
+    assert len(account.entries) == len(seen.calls) == len(released.payments)
+    assert account.exact_rho == sum(Fraction(payment.rho) for payment in released.payments)
+    assert account.exact_delta == sum(Fraction(payment.delta) for payment in released.payments)
+    assert Fraction(released.guarantee.rho) >= account.exact_rho
+    assert math.isclose(released.guarantee.rho, account.exact_rho, rel_tol=1e-12)
+    assert account.exact_rho <= Fraction(made.total_rho)
+    assert account.unit == unit
+    document = certificate(released)
+    assert document["rho"] == released.guarantee.rho
+    assert [line["rho"] for line in document["payments"]] == [entry.rho for entry in account.entries]
+
+
+# --- unknown categories: thresholds -------------------------------------------------------------------------------
+
+DELTA = 0.01
+
+
+def find_categories(curator):
+    """Pay for the values of a column."""
+    return curator.categories("c", 0.5, delta=DELTA)
+
+
+def check_categories_are_covered(unit):
+    """The charge covers the largest change of all counts together, and a unit's own values pass at most at delta."""
+    ledger = MemoryLedger()
+    with Recorder()() as seen:
+        find_categories(curator(_joined(BASES[2], [], unit), unit=unit, ledger=ledger, delta=0.5, thresholds=0.1))
+    (call,), (charge,) = seen.calls, ledger.charges
+    assert (charge.mechanism, charge.delta) == ("threshold", DELTA)
+    counts = _counts_by_value(unit)
+    pairs = [(counts[0], other) for other in counts[1:]]
+    pairs = pairs if unit.neighbours == "add-remove" else list(itertools.combinations(counts, 2))
+    square = max(sum((left[value] - right[value]) ** 2 for value in left | right) for left, right in pairs)
+    assert Fraction(charge.rho) >= Fraction(square) / (2 * Fraction(call.scale) ** 2)
+    assert math.isclose(charge.rho, Fraction(square) / (2 * Fraction(call.scale) ** 2), rel_tol=1e-9)
+    _check_threshold(counts, call.scale, charge.details["threshold"])
+
+
+def _counts_by_value(unit):
+    """How often each value occurs when one unit holds nothing, or up to one row more than are looked at."""
+    most = 1 if unit.column is None else unit.rows + 1
+    values = ["mine", "also mine", "a"]
+    own = [rows for count in range(most + 1) for rows in itertools.combinations_with_replacement(values, count)]
+    tables = [_joined(BASES[2], [(value, 0) for value in rows], unit) for rows in own]
+    sources = [open_table({"c": [row[0] for row in rows], "u": [row[-1] for row in rows]}) for rows in tables]
+    return [Counter(source.value_counts("c", unit)) for source in sources]
+
+
+def _check_threshold(counts, scale, threshold):
+    """Some value that no one else holds passes with probability <= delta: count + noise, rounded, reaches the threshold."""
+    for found in counts:
+        own = [count for value, count in found.items() if value not in counts[0]]
+        missed = np.prod([stats.norm.cdf((threshold - 0.5 - count) / scale) for count in own])
+        assert 1 - missed <= DELTA, f"{own} pass a threshold of {threshold} with probability {1 - missed}"
+
+
+# --- the transcript, audited as Gaussian DP -------------------------------------------------------------------------
+
+CONFIDENCE = 0.9999
+
+
+def check_audit(query, pair, unit, *, rho, runs=1000):
+    """No attack on the noisy answers of two neighbouring tables does better than mu = sqrt(2 rho) allows.
+
+    The same query is measured `runs` times in one call, each at its own rho: the noise path of the curator, once per
+    run, without opening the table again. The attack is the likelihood ratio of the two exact answers.
+    """
+    left, right = (_transcript(query, rows, unit, rho=rho, runs=runs) for rows in pair)
+    direction = _exact(query, pair[1], unit) - _exact(query, pair[0], unit)
+    middle = (_exact(query, pair[1], unit) + _exact(query, pair[0], unit)) @ direction / 2
+    true_positives, false_positives = ((side @ direction > middle).sum() for side in (right, left))
+    found = lower_mu(int(true_positives), int(false_positives), runs)
+    assert found <= math.sqrt(2 * rho), f"the attack shows mu > {found:.3f}, and {math.sqrt(2 * rho):.3f} was paid for"
+    return found
+
+
+def lower_mu(true_positives, false_positives, runs):
+    """PhiInv(TPR) - PhiInv(FPR), with Clopper-Pearson bounds that hold together at CONFIDENCE."""
+    tail = (1 - CONFIDENCE) / 2
+    low = stats.beta.ppf(tail, true_positives, runs - true_positives + 1) if true_positives else 0.0
+    high = stats.beta.isf(tail, false_positives + 1, runs - false_positives) if false_positives < runs else 1.0
+    return float(stats.norm.ppf(low) - stats.norm.ppf(high))
+
+
+def _transcript(query, rows, unit, *, rho, runs):
+    made = curator(rows, unit=unit, rho=2 * rho * runs).measure([query] * runs, rho * runs)
+    return np.stack([measurement.values for measurement in made])
+
+
+def _exact(query, rows, unit):
+    return exact_inputs(rows, lambda made: made.measure([query], 1.0), unit=unit)[0]
