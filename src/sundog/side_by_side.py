@@ -19,6 +19,7 @@ from sundog.errors import UserError
 from sundog.evaluate import LEARNING, METRICS, REAL, Comparison, Metric, Score
 from sundog.evaluate.learning import available
 from sundog.evaluate.reading import SyntheticTable, check_synthetic, open_synthetic, read_synthetic, restricted
+from sundog.evaluate.violations import ConstraintViolations
 from sundog.keys import key_of
 from sundog.private.disclose import BRAND, disclose_rows
 from sundog.private.ledger import Ledger
@@ -28,6 +29,7 @@ from sundog.rows import Rows
 from sundog.schema import Schema
 
 Progress = Callable[[str], None]
+CONSTRAINTS = ConstraintViolations()
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +160,7 @@ def _evaluation(
     if not len(real) or (test is not None and not len(test)):
         raise UserError("evaluate: the real table or the test table has no rows; there is nothing to compare with.")
     trains = bool(real.schema.targets) and (available() if learning is None else learning)
-    metrics = {**REAL, **LEARNING} if trains else REAL
+    metrics = {**REAL, **(LEARNING if trains else {}), CONSTRAINTS.name: CONSTRAINTS}
     scored = [
         TableScores(
             table.name,
