@@ -169,7 +169,8 @@ def _numeric_groups(axis: Axis, column: Numeric, *, most: int) -> tuple[Int[np.n
     cells = axis.size - (column.missing is not None)
     count = min(cells, most)
     groups = np.arange(cells) * count // cells
-    names = [column.describe(axis.bounds(int(np.flatnonzero(groups == group)[0]))[0]) for group in range(count)]
+    firsts = [axis.bounds(int(np.flatnonzero(groups == group)[0]))[0] for group in range(count)]
+    names = [column.describe(first).partition("T")[0] for first in firsts]  # of a moment the day
     if column.missing is not None:
         return np.append(groups, count), (*names, "missing")
     return groups, tuple(names)
