@@ -9,6 +9,7 @@ cells as the column's own finest table says.
 from collections.abc import Sequence
 from typing import Literal
 
+import jax
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -18,7 +19,7 @@ from sundog.estimate import nonnegative
 from sundog.generate.embedding import Embedding, Kind
 from sundog.generate.sliced_projection import largest_remainder, project
 from sundog.generate.slices import Target
-from sundog.keys import Key, split
+from sundog.keys import Key
 from sundog.queries import Marginal
 from sundog.schema import Column, Schema
 
@@ -62,8 +63,8 @@ def make_targets(
     """The quantised probability measures of all tables, on the grain."""
     own = {axis.column: (axis, one_way(estimates, axis)) for axis in axes}
     targets = []
-    for k, estimate in zip(split(key, len(estimates)), estimates, strict=True):
-        measure = _probabilities(k, schema, estimate, kind=kind, projection=projection)
+    for number, estimate in enumerate(estimates):
+        measure = _probabilities(jax.random.fold_in(key, number), schema, estimate, kind=kind, projection=projection)
         query, lifted = _on_grain(estimate.query, measure, own)
         targets.append(Target(query, largest_remainder(lifted, particles)))
     return tuple(targets)
@@ -79,15 +80,17 @@ def _probabilities(
     return project(estimate.counts, embedding.along(estimate.query, directions))
 
 
-def one_way(estimates: Sequence[Estimate], axis: Axis) -> Float[np.ndarray, " cells"]:
-    """The proportions of a column's cells by its most precise table; by their widths where none has these cells."""
-    having = [estimate for estimate in estimates if axis in estimate.query.axes]
+def one_way(estimates: Sequence[Estimate], grain: Axis) -> Float[np.ndarray, " cells"]:
+    """The proportions of a column's cells by its finest table (the most precise of these), evenly inside its cells."""
+    having = [(e, axis) for e in estimates for axis in e.query.axes if axis.column == grain.column]
     if not having:
-        return widths(axis) / axis.codes
-    best = min(having, key=lambda estimate: estimate.stddev**2 * estimate.query.size)
+        return widths(grain) / grain.codes
+    best, axis = min(having, key=lambda pair: (-pair[1].size, pair[0].stddev ** 2 * pair[0].query.size))
     others = tuple(k for k, own in enumerate(best.query.axes) if own != axis)
     counts = nonnegative(best.counts.reshape(best.query.shape).sum(axis=others), max(float(best.counts.sum()), 1.0))
-    return counts / counts.sum()
+    step = coarsening(grain, axis)
+    lifted = counts if step is None else counts[step[0]] * _shares(np.zeros(grain.size), widths(grain), step[0])
+    return lifted / lifted.sum()
 
 
 def widths(axis: Axis) -> Float[np.ndarray, " cells"]:
