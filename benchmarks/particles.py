@@ -14,6 +14,7 @@ import resource
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -26,10 +27,10 @@ from sundog.generate.particle_targets import grains, make_targets
 from sundog.generate.sliced_projection import sliced_w1
 from sundog.keys import key_of, split
 from sundog.private.accountant import Budget
-from sundog.queries import Marginal, answer
+from sundog.queries import Marginal, Query, answer
 from sundog.released import Guarantee, Measurement, Released
 from sundog.rows import Rows
-from sundog.schema import Schema
+from sundog.schema import Column, Schema
 from sundog.schema.constraints import ProtectedStatistic
 from sundog.sources import open_table
 from sundog.unit import PrivacyUnit
@@ -54,10 +55,19 @@ ABLATIONS = {
 }
 
 
+Figures = dict[str, float]
+
+
 class Table:
     """A public table, binned, split, with random queries and the exact answers to compare with."""
 
-    def __init__(self, seed, name="adult", drop=("education", "split"), constraints=()):
+    def __init__(
+        self,
+        seed: int,
+        name: str = "adult",
+        drop: tuple[str, ...] = ("education", "split"),
+        constraints: tuple[dict[str, Any], ...] = (),
+    ) -> None:
         document = json.loads((DATA / f"{name}.schema.json").read_text())
         document["fields"] = [field for field in document["fields"] if field["name"] not in drop]
         self.schema = Schema.from_json(document | {"constraints": list(constraints)})
@@ -75,13 +85,15 @@ class Table:
         self.boxes, self.halfspaces = _boxes(random, self), _halfspaces(random, self)
         self.target = self.schema.position(self.schema.targets[0])
 
-    def cells(self, rows):
+    def cells(self, rows: Rows) -> np.ndarray:
+        """The cells of rows, column by column."""
         return np.stack([axis.cells(rows.column(axis.column)) for axis in self.axes]).astype(np.int64)
 
-    def embedded(self, cells):
+    def embedded(self, cells: np.ndarray) -> np.ndarray:
+        """Cells at equally spaced centres in [0, 1]."""
         return np.stack([(own + 0.5) / axis.size for own, axis in zip(cells, self.axes, strict=True)])
 
-    def released(self, seed, noise="exact", extra=()):
+    def released(self, seed: int, noise: str = "exact", extra: tuple[Query, ...] = ()) -> Released:
         """Noisy measurements: "exact" accounting with shares by size, or the authors' scale for every table."""
         random = np.random.default_rng(seed + 1000)
         queries = [Marginal((self.axes[i], self.axes[j])) for i, j in self.pairs] + list(extra)
@@ -96,7 +108,8 @@ class Table:
         guarantee = Guarantee(PrivacyUnit("replace"), "gaussian", rho)
         return Released(self.schema, tuple(measured), guarantee, public_rows=len(self.rows))
 
-    def metrics(self, cells, boosting=True):
+    def metrics(self, cells: np.ndarray, boosting: bool = True) -> Figures:
+        """The paper's six metrics."""
         tables = [(self.table(self.real, *pair), self.table(cells, *pair)) for pair in self.pairs]
         slices = [sliced_w1(p, q, self.projections(*pair)) for pair, (p, q) in zip(self.pairs, tables, strict=True)]
         found = {"sw1": np.mean(slices), "tv": np.mean([0.5 * np.abs(p - q).sum() for p, q in tables])}
@@ -111,16 +124,19 @@ class Table:
             found["boosting"] = self.boosting(cells)
         return {name: float(value) for name, value in found.items()}
 
-    def table(self, cells, i, j):
+    def table(self, cells: np.ndarray, i: int, j: int) -> np.ndarray:
+        """A two-way marginal, as proportions."""
         size = self.axes[i].size * self.axes[j].size
         return np.bincount(cells[i] * self.axes[j].size + cells[j], minlength=size) / cells.shape[1]
 
-    def projections(self, i, j):
+    def projections(self, i: int, j: int) -> np.ndarray:
+        """The centres of a two-way marginal's cells along 50 directions."""
         angles = np.pi * (np.arange(50) + 0.5) / 50
         x, y = ((np.arange(self.axes[k].size) + 0.5) / self.axes[k].size for k in (i, j))
         return np.cos(angles)[:, None] * np.repeat(x, len(y)) + np.sin(angles)[:, None] * np.tile(y, len(x))
 
-    def boosting(self, cells):
+    def boosting(self, cells: np.ndarray) -> float:
+        """The test error of gradient boosting trained on these cells."""
         from sklearn.ensemble import GradientBoostingClassifier
 
         features = [k for k in range(len(self.axes)) if k != self.target]
@@ -128,12 +144,12 @@ class Table:
         return np.mean(model.predict(self.test[features].T) != self.test[self.target])
 
 
-def _axis(column):
+def _axis(column: Column) -> Axis:
     axis = Axis.of(column, 32)
     return axis if axis.size <= 32 else Axis.grouped(column, [code * 32 // column.size for code in range(column.size)])
 
 
-def _boxes(random, table, count=200):
+def _boxes(random: np.random.Generator, table: Table, count: int = 200) -> list[Any]:
     boxes = []
     while len(boxes) < count:
         box = []
@@ -145,14 +161,14 @@ def _boxes(random, table, count=200):
     return boxes
 
 
-def _in_box(cells, box):
+def _in_box(cells: np.ndarray, box: Any) -> np.ndarray:
     inside = np.ones(cells.shape[1], bool)
     for column, low, high in box:
         inside &= (cells[column] >= low) & (cells[column] <= high)
     return inside
 
 
-def _halfspaces(random, table, count=200):
+def _halfspaces(random: np.random.Generator, table: Table, count: int = 200) -> list[Any]:
     real, found = table.embedded(table.real), []
     for _ in range(count):
         columns, theta = random.choice(len(table.axes), 3, replace=False), random.normal(size=3)
@@ -161,11 +177,19 @@ def _halfspaces(random, table, count=200):
     return found
 
 
-def _relative(differences, answers):
+def _relative(differences: list[float], answers: list[float]) -> float:
     return np.mean(np.abs(differences)) / np.mean(answers)
 
 
-def run(table, generator, *, seed, noise="exact", boosting=True, extra=()):
+def run(
+    table: Table,
+    generator: Particles,
+    *,
+    seed: int,
+    noise: str = "exact",
+    boosting: bool = True,
+    extra: tuple[Query, ...] = (),
+) -> tuple[Figures, Rows]:
     """One fit, timed, and its metrics."""
     released = table.released(seed, noise, extra)
     first, second, third = split(key_of(seed), 3)
@@ -179,7 +203,7 @@ def run(table, generator, *, seed, noise="exact", boosting=True, extra=()):
     return found, rows
 
 
-def projection_seconds(table, seed):
+def projection_seconds(table: Table, seed: int) -> float:
     """CPU seconds of consistency and projection of all tables."""
     released, axes = table.released(seed), tuple(table.axes)
     start = time.process_time()
@@ -190,18 +214,18 @@ def projection_seconds(table, seed):
     return time.process_time() - start
 
 
-def mean_of(results):
+def mean_of(results: list[Figures]) -> Figures:
     return {name: float(np.mean([result[name] for result in results])) for name in results[0]}
 
 
-def show(title, rows):
+def show(title: str, rows: dict[str, Figures]) -> None:
     names = list(next(iter(rows.values())))
     print(f"\n{title}\n{'':26s}" + " ".join(f"{name:>12s}" for name in names))
     for label, row in rows.items():
         print(f"{label:26s}" + " ".join(f"{row[name]:12.4f}" if name in row else " " * 12 for name in names))
 
 
-def main_figures(options, generator):
+def main_figures(options: argparse.Namespace, generator: Particles) -> dict[str, Figures]:
     rows = {}
     for noise in options.noise:
         tables = ((seed, Table(seed)) for seed in range(options.seeds))
@@ -209,7 +233,7 @@ def main_figures(options, generator):
     return rows | {"authors (H200, 384 s)": AUTHORS}
 
 
-def ablation(options, generator):
+def ablation(options: argparse.Namespace, generator: Particles) -> dict[str, Figures]:
     rows = {}
     for label, change in ABLATIONS.items():
         runs = [run(Table(s), replace(generator, **change), seed=s, boosting=False)[0] for s in range(options.seeds)]
@@ -218,7 +242,7 @@ def ablation(options, generator):
     return rows
 
 
-def embeddings(options, generator):
+def embeddings(options: argparse.Namespace, generator: Particles) -> dict[str, Figures]:
     """Line against simplex on several tables."""
     rows = {}
     for name, drop in (
@@ -237,7 +261,7 @@ def embeddings(options, generator):
     return rows
 
 
-def scaling(generator):
+def scaling(generator: Particles) -> dict[str, Figures]:
     """CPU seconds per epoch by particles and by marginals: the cost of 6 epochs less that of 2, divided by 4."""
     table, rows = Table(0), {}
     released = table.released(0)
@@ -252,7 +276,7 @@ def scaling(generator):
         part = released.with_measurements(released.measurements[:marginals])
         spent = []
         for epochs in (2, 6):
-            own = replace(generator, particles=particles, epochs=epochs)
+            own = replace(generator, particles=particles, epochs=epochs, steps=1)
             state = own.init(key_of(0), table.schema)
             start = time.process_time()
             own.fit(key_of(1), state, released=part)
@@ -261,7 +285,7 @@ def scaling(generator):
     return rows
 
 
-def protected(options, generator):
+def protected(options: argparse.Namespace, generator: Particles) -> dict[str, Figures]:
     """The paper's Figure 3: the protected statistic's error grows with the strength, the others stay."""
     weights = {"age": 0.6, "hours-per-week": 0.5, "education-num": 0.5, "sex": 0.3}
     rows = {}
@@ -277,7 +301,7 @@ def protected(options, generator):
     return rows
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--particles", type=int, default=100_000)
@@ -286,10 +310,10 @@ def main():
     for flag in ("--ablation", "--embeddings", "--scaling", "--protected", "--gpu", "--quick", "--json"):
         parser.add_argument(flag, action="store_true")
     options = parser.parse_args()
-    generator = Particles(particles=options.particles, epochs=options.epochs)
+    generator = Particles(particles=options.particles, epochs=options.epochs, steps=1)
     if options.gpu:
         generator = replace(generator, engine="jax")
-        run(Table(0), replace(generator, epochs=1), seed=0, boosting=False)  # compile before timing
+        run(Table(0), replace(generator, epochs=1, steps=1), seed=0, boosting=False)  # compile before timing
     results = {"device": str(jax.devices()[0])}
     if options.ablation:
         results["ablation"] = ablation(options, generator)

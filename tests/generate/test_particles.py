@@ -143,7 +143,7 @@ def test_tables_of_one_two_and_three_columns_cut_differently_fit_together():
     state = fitted(released=measured(queries=queries))
     made = SMALL.sample(key_of(5), state, rows=4000)
     for query in queries:
-        assert distance(query, made, table()) < 0.12
+        assert distance(query, made, table()) < 0.15
 
 
 def test_a_second_fit_starts_from_the_first():
