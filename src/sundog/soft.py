@@ -84,7 +84,11 @@ class SoftRows:
         held = self.layout.axes[place]
         if held is None:
             rise = self._above(place, low, sharpness) - self._above(place, high, sharpness)
-            return rise * self._present(place)[:, None]
+            inside = rise * self._present(place)[:, None]
+            absent, code = self.missing[place], self.layout.schema.columns[place].missing
+            if absent is None or code is None:
+                return inside
+            return inside + absent[:, None] * ((low <= code) & (code < high))
         starts = held.run_starts()
         first, end = (jnp.asarray(codes, low.dtype)[:, None] for codes in (starts, np.append(starts[1:], held.codes)))
         inside = jnp.clip(jnp.minimum(end, high) - jnp.maximum(first, low), 0.0) / (end - first)

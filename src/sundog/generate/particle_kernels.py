@@ -8,8 +8,6 @@ sorting is O(m log m) and, on a CPU, a hundred times slower. Only the particles 
 `particle_device.py` is the same step by exact sorting; a test holds the two together. `particle_threads.py` drives this one.
 """
 
-
-
 from typing import Any
 
 import numpy as np

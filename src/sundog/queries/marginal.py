@@ -110,8 +110,8 @@ class Marginal:
         return np.array([moved @ self._strides, cells @ self._strides]), np.array([1, -1])
 
     def block_keys(self) -> list[bytes]:
-        """One name: it is one block."""
-        return whole_key(self)
+        """One name: it is one block, the same in any order of its columns."""
+        return whole_key(Marginal(tuple(sorted(self.axes, key=lambda axis: axis.column))))
 
     def subset(self, blocks: Sequence[int]) -> "Marginal":
         """A marginal is one block, so this is the marginal itself."""

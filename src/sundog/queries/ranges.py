@@ -46,6 +46,8 @@ class Ranges:
     def __post_init__(self) -> None:
         if not len(self.which) or not (self.which >= 0).any(axis=1).all():
             raise UserError("ranges: every query needs at least one condition.")
+        if ((self.which >= 0) & (self.low >= self.high)).any():
+            raise UserError("ranges: a condition holds no code; its low must be below its high.")
 
     @property
     def size(self) -> int:
@@ -142,6 +144,8 @@ class Ranges:
         if column not in self.columns:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         touched = np.flatnonzero((self.which == self.columns.index(column)).any(axis=1))
+        if not len(touched):
+            return touched, touched
         places, changes = difference(self.subset(touched.tolist()), *changed(rows, row, column=column, code=code))
         return touched[places], changes
 

@@ -148,6 +148,8 @@ def _soft_positions(soft: Any, name: str) -> Any:
     column = soft.layout.schema.column(name)
     if isinstance(column, Numeric):
         position, present = soft.position(name)
+        if column.steps == 1:
+            return jnp.full_like(position, 0.5)
         return position * present + 0.5 * (1 - present)
     axis = soft.layout.axes[soft.layout.schema.position(name)]
     return soft.values[soft.layout.schema.position(name)] @ ((jnp.arange(axis.size) + 0.5) / axis.size)
