@@ -4,13 +4,13 @@ A recipe with `first` measures these queries before anything else. Where it also
 columns and rare labels are then binned by what that first measurement showed; the rule sees the binned workload.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sundog.bins import Bins
 from sundog.errors import UserError
-from sundog.generate import Generator, Graphical, Independent, Particles, PooledSearch, UsesPublic
+from sundog.generate import Generator, Genetic, Graphical, Independent, Particles, PooledSearch, UsesPublic
 from sundog.generate.declared_penalties import sigmoid_query
 from sundog.hierarchy import hierarchical, level_shares
 from sundog.queries import Query
@@ -42,6 +42,7 @@ class Recipe:
     bins: Bins | None = None
     uses: str = "marginals"
     cost: str = ""
+    settings: tuple[tuple[str, Any], ...] = ()
 
     @property
     def public(self) -> bool:
@@ -140,6 +141,28 @@ METHODS = {
             Particles(),
             cost="a minute for 15 columns",
         ),
+        Recipe(
+            "private-gsd",
+            "All pairs, and rows found by a genetic search: takes every kind of query, numbers keep their grid.",
+            two_way,
+            Everything(),
+            Genetic(),
+            first=First(one_way, 1 / 4, by_cells),
+            bins=Bins(),
+            uses="every query",
+            cost="half a minute for 15 columns and 50,000 rows",
+        ),
+        Recipe(
+            "private-gsd-adaptive",
+            "The same search, with the pairs it answers worst chosen in 20 rounds: for large workloads.",
+            two_way,
+            WorstError(rounds=20, per_round=2),
+            Genetic(),
+            first=First(one_way, 1 / 4, by_cells),
+            bins=Bins(),
+            uses="every query",
+            cost="a minute for 15 columns and 50,000 rows",
+        ),
     )
 }
 
@@ -155,6 +178,36 @@ def recipe_of(name: str) -> Recipe:
     if not generator:
         return METHODS[rule]
     return replace(METHODS[rule], name=name, generator=METHODS[generator].generator)
+
+
+def with_workload(recipe: Recipe, workload: Workload) -> Recipe:
+    """The recipe with the user's own workload, on the cells it asks for.
+
+    One-way marginals are measured first only where they are needed: to choose, or to learn the number of rows.
+    """
+    rule: SelectionRule = recipe.rule
+    if len(set(workload.weights)) > 1:
+        if not isinstance(rule, Everything):
+            raise UserError(f"workload: method {recipe.name!r} cannot weight queries; leave their weights out.")
+        rule = Everything(workload.weights)
+    needed = rule.selects or not any(query.partition for query in workload.queries)
+    first = recipe.first if needed else None
+    return replace(recipe, workload=lambda _: workload.queries, rule=rule, first=first, bins=None)
+
+
+def with_settings(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
+    """The recipe with some of its generator's settings changed."""
+    known = [field.name for field in fields(recipe.generator)]  # type: ignore[arg-type]
+    for name in settings:
+        if name not in known:
+            raise UserError(f"method {recipe.name!r} has no setting {name!r}; it has {', '.join(known) or 'none'}.")
+    try:
+        generator = replace(recipe.generator, **settings)  # type: ignore[type-var]
+    except TypeError:
+        raise UserError(
+            f"method {recipe.name!r}: a setting has a value of the wrong kind; see its docs page."
+        ) from None
+    return replace(recipe, generator=generator, settings=tuple(settings.items()))
 
 
 def able(queries: Sequence[Query]) -> list[str]:

@@ -77,6 +77,8 @@ def _rounds(
             report(f"fitting {recipe.name}, {len(released.measurements)} measurements")
             step, key = split(key, 2)
             state = recipe.generator.fit(step, state, released=curator.released())
+            if getattr(state, "interrupted", False):  # Ctrl-C ended this search: no more rounds
+                return
 
 
 def _measure(curator: Curator, proposal: Proposal, *, report: Report) -> None:

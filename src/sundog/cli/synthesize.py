@@ -7,7 +7,7 @@ import typer
 
 from sundog.cli import options as o
 from sundog.cli.groups import Privacy, Table, grouped
-from sundog.cli.output import prepare_folder, progress, say, write_table
+from sundog.cli.output import prepare_folder, progress, read_settings, say, write_table
 
 if TYPE_CHECKING:
     from sundog.synthesize import Report
@@ -24,6 +24,8 @@ def synthesize(
     out: o.OutFolder,
     privacy: Privacy,
     method: o.Method = "auto",
+    workload: o.WorkloadFile = None,
+    set: o.Set = None,
     public: o.Public = None,
     rows: o.Rows = None,
     seed: o.Seed = None,
@@ -41,7 +43,9 @@ def synthesize(
         from sundog.synthesize import check_rows
 
         check_rows(rows)
-        synthesizer = synthesizer_for(table, privacy, schema=schema, method=method, seed=seed, public=public)
+        synthesizer = synthesizer_for(
+            table, privacy, schema=schema, method=method, seed=seed, public=public, workload=workload, settings=set
+        )
         prepare_folder(out, [*RELEASE, synthetic], force=force)
         fit_or_keep(synthesizer, table, keep=out / "released.json", report=report)
         report("sampling")
@@ -57,12 +61,25 @@ def synthesize(
         f"Measurements:    {out / 'released.json'}",
         f"Guarantee:       {claim(guarantee)}",
     ]
+    note = synthesizer.model.note
+    lines += [note] if note else []
     files = [str(out / name) for name in [synthetic, *RELEASE]]
-    say(spent(synthesizer) | {"method": method, "rows": len(made), "files": files}, lines, as_json=json)
+    result = (
+        spent(synthesizer) | {"method": method, "rows": len(made), "files": files} | ({"note": note} if note else {})
+    )
+    say(result, lines, as_json=json)
 
 
 def synthesizer_for(
-    table: Table, privacy: Privacy, *, schema: Path, method: str, seed: int | None, public: str | None
+    table: Table,
+    privacy: Privacy,
+    *,
+    schema: Path,
+    method: str,
+    seed: int | None,
+    public: str | None,
+    workload: Path | None,
+    settings: list[str] | None,
 ) -> "Synthesizer":
     """The synthesizer that a command's options describe."""
     from sundog.schema import Schema
@@ -75,6 +92,8 @@ def synthesizer_for(
         delta=privacy.delta,
         rho=privacy.rho,
         method=method,
+        workload=workload,
+        settings=read_settings(settings),
         public=public,
         neighbours=privacy.neighbours,
         unit=privacy.unit,

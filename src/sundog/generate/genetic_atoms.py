@@ -61,22 +61,23 @@ def _starts(column: Column, cuts: list[Int[np.ndarray, " cuts"]]) -> Int[np.ndar
 def _cuts(schema: Schema, query: Query) -> list[tuple[int, Int[np.ndarray, " cuts"]]]:
     """Where a query cuts its numeric columns; labels are their own atoms anyway."""
     match query:
-        case Marginal():
-            return [_axis_cuts(schema, axis) for axis in query.axes]
-        case BinaryTree():
-            return [_axis_cuts(schema, axis) for table in query.tables for axis in table.axes]
-        case AtLeast():
-            return _cuts(schema, query.marginal)
+        case Marginal() | BinaryTree() | AtLeast():
+            return [_axis_cuts(schema, axis) for table in _tables(query) for axis in table.axes]
         case Ranges():
             return _range_cuts(schema, query)
-        case Halfspaces():
-            return [_level_cuts(schema, name, GRID) for name in query.columns]
-        case Moments():
-            return [_level_cuts(schema, name, 1 << BITS) for name in query.columns]
+        case Halfspaces() | Moments():
+            levels = GRID if isinstance(query, Halfspaces) else 1 << BITS
+            return [_level_cuts(schema, name, levels) for name in query.columns]
         case Conditional():
             return [_axis_cuts(schema, query.label), *_cuts(schema, query.inner)]
         case _:
             raise TypeError(f"the genetic search has no form for {type(query).__name__}")
+
+
+def _tables(query: Marginal | BinaryTree | AtLeast) -> tuple[Marginal, ...]:
+    if isinstance(query, BinaryTree):
+        return query.tables
+    return (query.marginal if isinstance(query, AtLeast) else query,)
 
 
 def _axis_cuts(schema: Schema, axis: Axis) -> tuple[int, Int[np.ndarray, " cuts"]]:

@@ -151,7 +151,7 @@ def pack(forms: Forms, theta: Int[np.ndarray, "features directions"]) -> Packed:
 
     def place(value: Any) -> Any:
         if isinstance(value, tuple):
-            return type(value)(*(place(part) for part in value))  # type: ignore[call-arg]
+            return type(value)(*(place(part) for part in value))
         if isinstance(value, int):
             return value
         held = weights if value.dtype == np.float64 else integers

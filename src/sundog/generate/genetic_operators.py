@@ -34,36 +34,36 @@ def below(state: Any, number: int) -> int:  # pragma: no cover (compiled)
 
 
 @njit(cache=True, nogil=True)
-def atom_of(I: Any, forms: Any, j: int, code: int) -> int:  # pragma: no cover (compiled)
+def atom_of(L: Any, forms: Any, j: int, code: int) -> int:  # pragma: no cover (compiled)
     """The atom of a code: the last one that begins at or before it."""
-    low, high = I[forms.atom + j], I[forms.atom + j + 1]
+    low, high = L[forms.atom + j], L[forms.atom + j + 1]
     while high - low > 1:
         middle = (low + high) // 2
-        if I[forms.code + middle] <= code:
+        if L[forms.code + middle] <= code:
             low = middle
         else:
             high = middle
-    return low - I[forms.atom + j]
+    return low - L[forms.atom + j]
 
 
 @njit(cache=True, nogil=True)
-def code_within(I: Any, forms: Any, state: Any, j: int, atom: int) -> int:  # pragma: no cover (compiled)
+def code_within(L: Any, forms: Any, state: Any, j: int, atom: int) -> int:  # pragma: no cover (compiled)
     """A random code of an atom."""
-    return I[forms.code + I[forms.atom + j] + atom] + below(state, I[forms.codes + I[forms.atom + j] + atom])
+    return L[forms.code + L[forms.atom + j] + atom] + below(state, L[forms.codes + L[forms.atom + j] + atom])
 
 
 @njit(cache=True, nogil=True)
-def uniform_value(I: Any, forms: Any, state: Any, j: int) -> Any:  # pragma: no cover (compiled)
+def uniform_value(L: Any, forms: Any, state: Any, j: int) -> Any:  # pragma: no cover (compiled)
     """A value drawn uniformly from the column's domain (the paper's mutation)."""
-    last = I[forms.atom + j + 1] - 1
-    code = below(state, I[forms.code + last] + I[forms.codes + last])
-    return atom_of(I, forms, j, code), code
+    last = L[forms.atom + j + 1] - 1
+    code = below(state, L[forms.code + last] + L[forms.codes + last])
+    return atom_of(L, forms, j, code), code
 
 
 @njit(cache=True, nogil=True)
-def nearby_value(I: Any, forms: Any, state: Any, j: int, atom: int) -> Any:  # pragma: no cover (compiled)
+def nearby_value(L: Any, forms: Any, state: Any, j: int, atom: int) -> Any:  # pragma: no cover (compiled)
     """A value from an atom that lies a few atoms away, near ones more often; or from any atom, every other time."""
-    number = I[forms.atom + j + 1] - I[forms.atom + j]
+    number = L[forms.atom + j + 1] - L[forms.atom + j]
     if below(state, 2):
         atom = below(state, number)
     else:
@@ -72,21 +72,23 @@ def nearby_value(I: Any, forms: Any, state: Any, j: int, atom: int) -> Any:  # p
             step *= 2
         atom += (1 + below(state, step)) * (1 if below(state, 2) else -1)
         atom = min(max(atom, 0), number - 1)
-    return atom, code_within(I, forms, state, j, atom)
+    return atom, code_within(L, forms, state, j, atom)
 
 
 @njit(cache=True, nogil=True)
-def donated_value(I: Any, forms: Any, elites: Any, codes: Any, state: Any, j: int) -> Any:  # pragma: no cover (compiled)
+def donated_value(
+    L: Any, forms: Any, elites: Any, codes: Any, state: Any, j: int
+) -> Any:  # pragma: no cover (compiled)
     """The value of a random row of the current dataset or of an earlier elite one."""
     elite = below(state, elites.shape[0] + 1)
     i = below(state, codes.shape[0])
     code = codes[i, j] if elite == elites.shape[0] else elites[elite, i, j]
-    return atom_of(I, forms, j, code), code
+    return atom_of(L, forms, j, code), code
 
 
 @njit(cache=True, nogil=True)
 def every_improvement(
-    I: Any,
+    L: Any,
     W: Any,
     theta: Any,
     span: Any,
@@ -105,15 +107,15 @@ def every_improvement(
     total, accepted = 0.0, 0
     for candidate in range(generations * (mutations + crossovers)):
         i = below(state, rows.shape[0])
-        j = I[forms.columns + below(state, forms.active)]
+        j = L[forms.columns + below(state, forms.active)]
         if candidate % (mutations + crossovers) < mutations:
-            b, code = nearby_value(I, forms, state, j, rows[i, j])
+            b, code = nearby_value(L, forms, state, j, rows[i, j])
         else:
-            b, code = donated_value(I, forms, elites, codes, state, j)
+            b, code = donated_value(L, forms, elites, codes, state, j)
         if b != rows[i, j]:
-            change = walk(I, W, theta, span, forms, rows, products, R, i, j, b, False)
+            change = walk(L, W, theta, span, forms, rows, products, R, i, j, b, False)
             if change < LEAST:
-                walk(I, W, theta, span, forms, rows, products, R, i, j, b, True)
+                walk(L, W, theta, span, forms, rows, products, R, i, j, b, True)
                 codes[i, j] = code
                 total += change
                 accepted += 1
@@ -122,7 +124,7 @@ def every_improvement(
 
 @njit(cache=True, nogil=True)
 def best_of_population(
-    I: Any,
+    L: Any,
     W: Any,
     theta: Any,
     span: Any,
@@ -148,26 +150,26 @@ def best_of_population(
             change = 0.0
             for c in range(changes):
                 i = below(state, rows.shape[0])
-                j = I[forms.columns + below(state, forms.active)]
+                j = L[forms.columns + below(state, forms.active)]
                 if candidate < mutations:
-                    b, code = uniform_value(I, forms, state, j)
+                    b, code = uniform_value(L, forms, state, j)
                 else:
-                    b, code = donated_value(I, forms, elites, codes, state, j)
+                    b, code = donated_value(L, forms, elites, codes, state, j)
                 tried[c, 0], tried[c, 1], tried[c, 2], tried[c, 3] = i, j, b, code
                 if b != rows[i, j]:
-                    change += walk(I, W, theta, span, forms, rows, products, R, i, j, b, False)
+                    change += walk(L, W, theta, span, forms, rows, products, R, i, j, b, False)
                 if changes > 1:  # later changes of the candidate build on this one, until all are undone
                     tried[c, 2] = rows[i, j]
-                    walk(I, W, theta, span, forms, rows, products, R, i, j, b, True)
+                    walk(L, W, theta, span, forms, rows, products, R, i, j, b, True)
             if changes > 1:
-                turn_back(I, W, theta, span, forms, rows, products, R, tried)
+                turn_back(L, W, theta, span, forms, rows, products, R, tried)
             if change < least:
                 least = change
                 best[:] = tried
         if least < LEAST:
             for c in range(changes):
                 i, j = best[c, 0], best[c, 1]
-                walk(I, W, theta, span, forms, rows, products, R, i, j, best[c, 2], True)
+                walk(L, W, theta, span, forms, rows, products, R, i, j, best[c, 2], True)
                 codes[i, j] = best[c, 3]
             total += least
             accepted += 1
@@ -176,10 +178,10 @@ def best_of_population(
 
 @njit(cache=True, nogil=True)
 def turn_back(
-    I: Any, W: Any, theta: Any, span: Any, forms: Any, rows: Any, products: Any, R: Any, tried: Any
+    L: Any, W: Any, theta: Any, span: Any, forms: Any, rows: Any, products: Any, R: Any, tried: Any
 ) -> None:  # pragma: no cover (compiled)
     """Undo a candidate's changes, the last one first; `tried` held the atoms from before and then holds those tried."""
     for c in range(tried.shape[0] - 1, -1, -1):
         i, j, before = tried[c, 0], tried[c, 1], tried[c, 2]
         tried[c, 2] = rows[i, j]
-        walk(I, W, theta, span, forms, rows, products, R, i, j, before, True)
+        walk(L, W, theta, span, forms, rows, products, R, i, j, before, True)
