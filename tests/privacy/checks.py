@@ -295,15 +295,15 @@ def _spellings(token):
 
 def check_quiet_failure(action, token=TOKEN):
     """Whatever the action raises, and all that hangs on it, is free of the token; what it returns, too."""
+    error, result = None, None
     try:
         result = action()
-    except BaseException as error:
-        for one in _chain(error):
-            assert isinstance(one, UserError) or one is not error, f"{type(one).__name__} is no sentence for users"
-            assert token not in f"{one} {one!r} {one.args} {getattr(one, '__notes__', '')}", (
-                f"in a {type(one).__name__}"
-            )
-        return None
+    except BaseException as raised:
+        error = raised
+    assert error is None or isinstance(error, UserError), f"{type(error).__name__} is no sentence for users"
+    for one in _chain(error):
+        shown = f"{one} {one!r} {one.args} {getattr(one, '__notes__', '')}"
+        assert token not in shown, f"in a {type(one).__name__}"
     return result
 
 

@@ -23,7 +23,7 @@ from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable, open_private
 from sundog.proposal import Selection
 from sundog.queries import Query, add_all
-from sundog.released import Guarantee, Measurement, Payment, Released, Scores
+from sundog.released import Guarantee, Measurement, NoiseKind, Payment, Released, Scores
 from sundog.rows import Rows
 from sundog.schema import Schema
 from sundog.sources.base import Source, check_columns
@@ -76,10 +76,17 @@ class Curator:
         return self._public_rows
 
     def measure(
-        self, queries: Sequence[Query], rho: float, *, shares: Sequence[float] | None = None
+        self,
+        queries: Sequence[Query],
+        rho: float,
+        *,
+        shares: Sequence[float] | None = None,
+        kind: NoiseKind = "gaussian",
     ) -> list[Measurement]:
         """Noisy answers of all queries in one pass; `rho` is divided by `shares` (default: equally)."""
-        measured = self._measure(self.schema, queries, rho=rho, shares=shares)
+        if kind == "laplace" and self.accounting == "gaussian":
+            raise UserError("measure: this run is accounted for as Gaussian only; Laplace noise needs 'zcdp'.")
+        measured = self._measure(self.schema, queries, rho=rho, shares=shares, kind=kind)
         self._measurements += measured
         return measured
 
@@ -160,21 +167,42 @@ class Curator:
     def measure_domain(self, schema: Schema, query: Query, *, rho: float) -> Measurement:
         """A noisy answer under another schema: for a column whose bounds are not declared yet."""
         check_columns(self._source.columns, schema.names)
-        return self._measure(schema, [query], rho=rho, shares=None)[0]
+        return self._measure(schema, [query], rho=rho, shares=None, kind="gaussian")[0]
 
     def _measure(
-        self, schema: Schema, queries: Sequence[Query], *, rho: float, shares: Sequence[float] | None
+        self,
+        schema: Schema,
+        queries: Sequence[Query],
+        *,
+        rho: float,
+        shares: Sequence[float] | None,
+        kind: NoiseKind,
     ) -> list[Measurement]:
         self._check_queries(schema, queries)
         parts = _parts(_positive("rho", rho), shares, len(queries))
-        squares = [self._query_squared(query) for query in queries]
-        scales = [noise.gaussian_scale(square, part) for square, part in zip(squares, parts, strict=True)]
-        receipts = self._charge([_gaussian_charge(*each) for each in zip(queries, squares, scales, strict=True)])
+        plan = self._gaussian if kind == "gaussian" else self._laplace
+        scales, charges = zip(*(plan(query, part) for query, part in zip(queries, parts, strict=True)), strict=True)
+        receipts = self._charge(list(charges))
         exact = self._answers(schema, queries)
+        add, spread = (noise.add_gaussian, 1.0) if kind == "gaussian" else (noise.add_laplace, math.sqrt(2.0))
         return [
-            Measurement(query, noise.add_gaussian(answer, scale), scale, receipt)
+            Measurement(query, add(answer, scale), scale * spread, receipt, kind)
             for query, answer, scale, receipt in zip(queries, exact, scales, receipts, strict=True)
         ]
+
+    def _gaussian(self, query: Query, rho: float) -> tuple[float, Charge]:
+        """The scale of Gaussian noise at this price, and the charge for it."""
+        square = self._query_squared(query)
+        scale = noise.gaussian_scale(square, rho)
+        details: dict[str, JSON] = {"cells": query.size, "sensitivity_squared": str(square), "stddev": scale}
+        return scale, Charge("gaussian", noise.gaussian_cost(square, scale), label=query.describe(), details=details)
+
+    def _laplace(self, query: Query, rho: float) -> tuple[float, Charge]:
+        """The scale of Laplace noise at this price, and the charge for it."""
+        bound = self.unit.rows * max(query.sensitivity_l1(relation) for relation in self._relations)
+        scale = noise.laplace_scale(bound, rho)
+        details: dict[str, JSON] = {"cells": query.size, "sensitivity": str(bound), "scale": scale}
+        return scale, Charge("laplace", noise.laplace_cost(bound, scale), label=query.describe(), details=details)
 
     def _charge(self, charges: list[Charge]) -> list[str]:
         """Write the charges into the ledger, durably, before anything is computed; refuse what the run cannot afford."""
@@ -286,11 +314,6 @@ def _public_rows(source: Source, schema: Schema, unit: PrivacyUnit) -> int | Non
 
 def _add_length(rows: Rows, total: Int[np.ndarray, " 1"]) -> None:
     total += len(rows)
-
-
-def _gaussian_charge(query: Query, square: Fraction, scale: float) -> Charge:
-    details: dict[str, JSON] = {"cells": query.size, "sensitivity_squared": str(square), "stddev": scale}
-    return Charge("gaussian", noise.gaussian_cost(square, scale), label=query.describe(), details=details)
 
 
 def _parts(rho: float, shares: Sequence[float] | None, count: int) -> list[float]:
