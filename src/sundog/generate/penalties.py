@@ -7,7 +7,7 @@ same part of the penalty, so that its strength means the same for any number of 
 - Protected (the paper's Sec. 4.4, App. B): R = 10^-6 / (10^-4 + (S(Z) - s)^2), S the mean of sigmoid(5 (y - b)) and s its
   DP estimate, measured by the curator like anything else. It pushes a threshold statistic away from the truth. The paper
   prints the threshold's sign both ways; here y - b. Its numerator is 0.01, which outweighs the distances by far when both
-  are in the units of Eq. 7: here strength 1 moves the statistic visibly and leaves the marginals about where they were.
+  are in the units of Eq. 7: here strength 1 moves the statistic visibly at a moderate cost in the marginals.
 - Bound: R = mean of max(0, y - b)^2, or of (y - b)^2 for an equality: a linear constraint in its soft form.
 """
 
