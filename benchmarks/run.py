@@ -13,7 +13,7 @@ import platform
 import sys
 from importlib import import_module
 
-BENCHMARKS = ("counting",)
+BENCHMARKS = ("counting", "queries")
 
 
 def machine() -> dict[str, str | int]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Int
@@ -21,6 +21,7 @@ from sundog.unit import PrivacyUnit
 from sundog.version import __version__
 
 FORMAT = "sundog-released-1"
+NoiseKind = Literal["gaussian", "laplace"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,7 @@ class Measurement:
     values: Int[np.ndarray, " cells"]
     stddev: float
     receipt: str
+    noise: NoiseKind = "gaussian"
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +104,13 @@ class Released:
             "publicRows": self.public_rows,
             "payments": [asdict(payment) for payment in self.payments],
             "measurements": [
-                {"query": m.query.to_json(), "values": m.values.tolist(), "stddev": m.stddev, "receipt": m.receipt}
+                {
+                    "query": m.query.to_json(),
+                    "values": m.values.tolist(),
+                    "stddev": m.stddev,
+                    "receipt": m.receipt,
+                    "noise": m.noise,
+                }
                 for m in self.measurements
             ],
             "scores": [
@@ -161,7 +169,7 @@ def _measurement(item: Mapping[str, Any], schema: Schema) -> Measurement:
     values = np.asarray(item["values"], dtype=np.int64)
     if values.shape != (query.size,) or not item["stddev"] >= 0:
         raise ValueError("a measurement does not fit its query")
-    return Measurement(query, values, float(item["stddev"]), item["receipt"])
+    return Measurement(query, values, float(item["stddev"]), item["receipt"], item["noise"])
 
 
 def _scores(item: Mapping[str, Any], schema: Schema) -> Scores:

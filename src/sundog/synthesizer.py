@@ -8,6 +8,7 @@
 5
 """
 
+import html
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,16 +17,18 @@ import pyarrow as pa
 
 from sundog.errors import UserError
 from sundog.keys import key_of, split
-from sundog.methods import recipe_of
+from sundog.methods import recipe_of, with_settings, with_workload
 from sundog.model import Model, fresh_seed, public_rows_of
 from sundog.private.accountant import Budget
 from sundog.private.curator import Curator, public_rows
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable
+from sundog.progress import listening
 from sundog.released import Released
 from sundog.schema import Schema
 from sundog.synthesize import Report, check_recipe, run
 from sundog.unit import Neighbours, PrivacyUnit
+from sundog.workload import Workload
 
 
 class Synthesizer:
@@ -37,6 +40,8 @@ class Synthesizer:
         delta: required unless rows are replaced, where the number of rows is public and 1/n^2 is the default.
         rho: the budget as zCDP.
         method: the name of a recipe; `sundog.METHODS` lists them; "RULE/GENERATOR" joins two of them.
+        workload: what should come out right, instead of the method's own workload (a Workload, or the path of a file).
+        settings: changed settings of the method's generator, such as {"rows": 1000} for "private-gsd".
         public: a public table of the same schema (a frame or a path) to start from, for methods that can use one.
         neighbours: "add-remove" (the number of rows is private) or "replace" (it is public).
         unit: the column that names the people to protect; by default each row is one.
@@ -53,7 +58,9 @@ class Synthesizer:
         epsilon: float | None = None,
         delta: float | None = None,
         rho: float | None = None,
-        method: str = "independent",
+        method: str = "auto",
+        workload: Workload | str | Path | None = None,
+        settings: Mapping[str, Any] | None = None,
         public: Any = None,
         neighbours: Neighbours = "add-remove",
         unit: str | None = None,
@@ -63,7 +70,9 @@ class Synthesizer:
         ledger: str | Path | None = None,
     ) -> None:
         self.schema = _schema(schema)
-        self.recipe = recipe_of(method)
+        self.recipe = with_settings(recipe_of(method), settings or {})
+        if workload is not None:
+            self.recipe = with_workload(self.recipe, _workload(workload, self.schema))
         self._public = public_rows_of(public, self.schema)
         check_recipe(self.recipe, self.schema, public=self._public)
         self.unit = PrivacyUnit(neighbours, unit, rows_per_unit)
@@ -86,6 +95,9 @@ class Synthesizer:
         state = "not fitted" if self._model is None else "fitted"
         return f"Synthesizer(method={self.recipe.name!r}, dataset={self.dataset!r}, {state})"
 
+    def _repr_html_(self) -> str:
+        return f"<code>{html.escape(repr(self))}</code>" if self._model is None else self._model._repr_html_()
+
     def fit(
         self,
         table: Any,
@@ -101,7 +113,10 @@ class Synthesizer:
         curator = self._curator(PrivateTable(table, delimiter=delimiter, sql=sql))
         fit_key, _ = split(key_of(self.seed), 2)
         try:
-            released, state = run(fit_key, curator, recipe=self.recipe, report=report or _silent, public=self._public)
+            with listening(report or _silent):
+                released, state = run(
+                    fit_key, curator, recipe=self.recipe, report=report or _silent, public=self._public
+                )
         except BaseException:
             self.paid_for = curator.released()
             raise
@@ -154,6 +169,13 @@ def _schema(schema: Schema | Mapping[str, Any] | str | Path) -> Schema:
     if isinstance(schema, Schema):
         return schema
     return Schema.from_json(schema) if isinstance(schema, Mapping) else Schema.load(schema)
+
+
+def _workload(workload: Workload | str | Path, schema: Schema) -> Workload:
+    made = workload if isinstance(workload, Workload) else Workload.load(workload, schema)
+    if made.schema != schema:
+        raise UserError("workload: it was made for another schema; make it with this synthesizer's schema.")
+    return made
 
 
 def _silent(message: str) -> None:

@@ -13,7 +13,9 @@ def measure(
     schema: o.SchemaFile,
     out: o.OutFile,
     privacy: Privacy,
-    method: o.Method = "independent",
+    method: o.Method = "auto",
+    workload: o.WorkloadFile = None,
+    set: o.Set = None,
     public: o.Public = None,
     seed: o.Seed = None,
     force: o.Force = False,
@@ -23,7 +25,9 @@ def measure(
     with progress("starting") as report:
         from sundog.certificate import claim
 
-        synthesizer = synthesizer_for(table, privacy, schema=schema, method=method, seed=seed, public=public)
+        synthesizer = synthesizer_for(
+            table, privacy, schema=schema, method=method, seed=seed, public=public, workload=workload, settings=set
+        )
         prepare_file(out, force=force)
         fit_or_keep(synthesizer, table, keep=out, report=report)
         released = synthesizer.released
