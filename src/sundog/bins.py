@@ -1,0 +1,192 @@
+"""Bins that follow a released one-way measurement, and values inside them. Free: it looks at released values only.
+
+First every column is measured alone, on fine public cells (its leaves). Tables of several columns then use few cells
+that matter: a leaf that is heavy stands alone, the others are joined in order to about equal mass, labels too rare to be
+told from noise are merged, missing stands alone. A synthetic cell is turned into a value by the leaves inside it:
+cell -> leaf by the leaves' proportions (systematically) -> uniform on the leaf's grid points.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from sundog.axis import Axis
+from sundog.draws import draw_within
+from sundog.estimate import nonnegative
+from sundog.keys import Key, split, uniforms
+from sundog.queries import Marginal, Query
+from sundog.released import Measurement, Released
+from sundog.schema import Categorical, Column, Schema
+
+HEAVY = 0.8
+"""A numeric leaf stands alone from this share of an equal-mass bin on."""
+SLIVER = 0.25
+"""What is left over before a heavy leaf joins the bin before it, if lighter than this share of a bin."""
+NOISE = 3.0
+"""A label is told from noise from this many standard deviations on (as in MST)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves:
+    """The finest that is known of one column: cells that are runs of codes, their proportions, and the noise in them."""
+
+    column: Column
+    axis: Axis
+    proportions: Float[np.ndarray, " leaves"]
+    stddev: float = 0.0
+
+    def cells(self, axis: Axis) -> Int[np.ndarray, " leaves"]:
+        """The cell of a coarser axis in which each leaf lies."""
+        return axis.cells(_firsts(self.axis))
+
+    def within(self, axis: Axis) -> "Leaves":
+        """Leaves of which none crosses a border of the axis; what is cut is divided by its number of codes."""
+        if self.axis.starts is None or axis == self.axis:
+            return self
+        starts = axis.starts
+        return _divided(
+            self, Axis.whole(self.column) if starts is None else Axis.cut(self.column, (*self.axis.starts, *starts))
+        )
+
+    def shares(self, axis: Axis) -> Float[np.ndarray, " cells"]:
+        """The proportions of a coarser axis's cells."""
+        fine = self.within(axis)
+        return np.bincount(fine.cells(axis), weights=fine.proportions, minlength=axis.size)
+
+    def decode(self, key: Key, axis: Axis, *, cells: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:
+        """Codes for cells of an axis."""
+        leaf_key, inside_key = split(key, 2)
+        fine = self.within(axis)
+        places = fine.cells(axis)
+        order = np.argsort(places, kind="stable")
+        sizes = np.bincount(places, minlength=axis.size)
+        drawn = order[draw_within(leaf_key, cells, weights=fine.proportions[order], sizes=sizes)]
+        first, width = _firsts(fine.axis)[drawn], _widths(fine.axis)[drawn]
+        return first + np.minimum(np.floor(uniforms(inside_key, len(cells)) * width).astype(np.int64), width - 1)
+
+
+def leaves_of(released: Released) -> dict[str, Leaves]:
+    """Every column's leaves: from its most precise one-way measurement; uniform where there is none."""
+    known = {column.name: uniform_leaves(column) for column in released.schema.columns}
+    for measurement in sorted(released.measurements, key=lambda m: -m.stddev):
+        if isinstance(measurement.query, Marginal) and len(measurement.query.axes) == 1:
+            leaves = _measured(released.schema, measurement, rows=float(released.rows))
+            known[leaves.column.name] = leaves
+    return known
+
+
+def uniform_leaves(column: Column) -> Leaves:
+    """Every code equally likely."""
+    axis = Axis.of(column)
+    widths = _widths(axis)
+    return Leaves(column, axis, widths / widths.sum())
+
+
+def _measured(schema: Schema, measurement: Measurement, *, rows: float) -> Leaves:
+    axis = measurement.query.axes[0]  # type: ignore[attr-defined]
+    column = schema.column(axis.column)
+    counts = nonnegative(measurement.values.astype(float), rows) / rows
+    if axis.groups is None:
+        return Leaves(column, axis, counts, measurement.stddev / rows)
+    groups = np.asarray(axis.groups)  # merged labels: divided equally
+    return Leaves(
+        column, Axis.whole(column), (counts / np.bincount(groups))[groups], measurement.stddev / rows
+    )
+
+
+def _divided(leaves: Leaves, finer: Axis) -> Leaves:
+    place = leaves.axis.cells(_firsts(finer))
+    share = _widths(finer) / _widths(leaves.axis)[place]
+    return Leaves(leaves.column, finer, leaves.proportions[place] * share, leaves.stddev)
+
+
+def _widths(axis: Axis) -> Int[np.ndarray, " cells"]:
+    return np.diff(_firsts(axis), append=axis.codes)
+
+
+def _firsts(axis: Axis) -> Int[np.ndarray, " cells"]:
+    """The first code of every cell of an axis whose cells are runs of codes."""
+    return np.arange(axis.size) if axis.starts is None else np.asarray(axis.starts, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """How coarse: about `most` bins of equal mass for numbers; labels rarer than `rare` are merged."""
+
+    most: int = 16
+    rare: float = 0.005
+
+    def axes(self, released: Released) -> dict[str, Axis]:
+        """The derived axis of every column that was measured alone."""
+        return {name: self.axis(leaves) for name, leaves in leaves_of(released).items() if leaves.stddev > 0}
+
+    def rebin(self, workload: tuple[Query, ...], released: Released) -> tuple[Query, ...]:
+        """The workload with derived axes in its marginals of several columns; other queries stay."""
+        axes = self.axes(released)
+        return tuple(_rebinned(query, axes) for query in workload)
+
+    def axis(self, leaves: Leaves) -> Axis:
+        """The axis of one column."""
+        if isinstance(leaves.column, Categorical) and not leaves.column.ordered:
+            return self._labels(leaves)
+        return self._runs(leaves)
+
+    def _labels(self, leaves: Leaves) -> Axis:
+        column, share = leaves.column, leaves.proportions
+        rare = share < max(self.rare, NOISE * leaves.stddev)
+        if column.missing is not None:
+            rare[column.missing] = False
+        if rare.sum() < 2:
+            return Axis.whole(column)
+        groups = np.cumsum(~rare) - 1
+        groups[rare] = (~rare).sum()
+        return Axis.grouped(column, [int(group) for group in groups])
+
+    def _runs(self, leaves: Leaves) -> Axis:
+        """Equal mass by walking along the leaves; a bin ends when it is full or beside a heavy leaf."""
+        share = leaves.proportions
+        alone = share > (HEAVY / self.most if len(share) > 1.5 * self.most else max(self.rare, NOISE * leaves.stddev))
+        if leaves.column.missing is not None:
+            alone[-1] = True
+        rest = float(share[~alone].sum())
+        step = rest / max(round(rest * self.most), 2)
+        starts = _filled(share, alone, step)
+        masses = np.add.reduceat(share, starts)
+        sliver = [False] + [
+            bool(masses[k] < SLIVER * step and not alone[starts[k]] and not alone[starts[k] - 1])
+            for k in range(1, len(starts))
+        ]
+        kept = [start for start, thin in zip(starts, sliver, strict=True) if not thin]
+        return Axis.cut(leaves.column, [int(_firsts(leaves.axis)[leaf]) for leaf in kept])
+
+
+def _filled(share: Float[np.ndarray, " leaves"], alone: Bool[np.ndarray, " leaves"], step: float) -> list[int]:
+    """Where bins of mass `step` start; leaves that stand alone start their own, and so does what follows them."""
+    starts, mass = [0], float(share[0])
+    for leaf in range(1, len(share)):
+        if alone[leaf] or alone[leaf - 1] or mass >= step * (1 - 1e-9):
+            starts.append(leaf)
+            mass = 0.0
+        mass += float(share[leaf])
+    return starts
+
+
+def _rebinned(query: Query, axes: Mapping[str, Axis]) -> Query:
+    if not isinstance(query, Marginal) or len(query.axes) == 1:
+        return query
+    return Marginal(tuple(axes.get(axis.column, axis) for axis in query.axes))
+
+
+def refined(axes: list[Axis], column: Column) -> Axis:
+    """The coarsest axis that is finer than (or equal to) all of these."""
+    if all(axis == axes[0] for axis in axes):
+        return axes[0]
+    if any(axis.starts is None and axis.groups is None for axis in axes):
+        return Axis.whole(column)
+    if all(axis.groups is None for axis in axes):
+        return Axis.cut(column, [start for axis in axes for start in axis.starts or ()])
+    codes = np.arange(column.size)
+    _, groups = np.unique(np.stack([axis.cells(codes) for axis in axes]), axis=1, return_inverse=True)
+    return Axis.grouped(column, [int(group) for group in groups.ravel()])

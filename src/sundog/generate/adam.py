@@ -1,0 +1,157 @@
+"""Adam (optax) on soft tables: steps in windows, and the best parameters so far are what is kept.
+
+One step: the panels' gradient by the feature matrix, pulled back to the parameters, one Adam update, the new matrix. The
+host looks at the loss once a window only, so that steps are dispatched ahead. When a window has not improved the best
+loss by `tolerance` (relative), the learning rate is halved; after `halvings` of them the descent ends.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float
+
+from sundog.generate.panels import Kind, Matrix, Panel, add_panels
+
+Params = Any
+
+
+class Maker(Protocol):
+    """How parameters become the feature matrix; hashable, so that compiled steps are found again."""
+
+    def __call__(self, params: Params, further: tuple[Any, ...], sharpness: Any, *, hard: bool = False) -> Matrix:
+        """The feature matrix."""
+
+
+@dataclass(frozen=True)
+class Descent:
+    """`rate` for probabilities (logits or weights), `number_rate` for numbers in [0, 1]; at most `steps` steps."""
+
+    rate: float = 0.1
+    number_rate: float = 0.01
+    steps: int = 1000
+    window: int = 25
+    tolerance: float = 0.01
+    halvings: int = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is minimised: the maker, what it takes beside the parameters, and the panels."""
+
+    maker: Maker
+    further: tuple[Any, ...]
+    panels: Sequence[Panel]
+
+    def loss(self, params: Params) -> float:
+        """The exact loss: numbers on their grid, thresholds exact, labels in expectation over their rounding."""
+        hard: dict[Kind, float] = {"cells": HARD_SHARPNESS, "ranges": HARD_SHARPNESS, "halfspaces": HARD_SHARPNESS}
+        matrix = _made(params, self.further, HARD_SHARPNESS, maker=self.maker)
+        losses, _ = add_panels(matrix, self.panels, sharpness=hard)
+        return float(sum(losses.values()))
+
+
+HARD_SHARPNESS = 1e12
+
+
+@dataclass(frozen=True, eq=False)
+class Position:
+    """Where a descent is: parameters, Adam's moments, the matrix of these parameters, and the rates."""
+
+    params: Params
+    moments: Any
+    matrix: Matrix
+    rates: tuple[float, float]
+
+
+def started(params: Params, problem: Problem, *, descent: Descent, sharpness: float) -> Position:
+    """Adam at rest."""
+    moments = optax.scale_by_adam().init(params)
+    matrix = _soft(params, problem.further, sharpness, maker=problem.maker)
+    return Position(params, moments, matrix, (descent.rate, descent.number_rate))
+
+
+def walked(
+    position: Position, problem: Problem, *, steps: int, sharpness: dict[Kind, float]
+) -> tuple[Position, dict[Kind, float]]:
+    """So many steps; the position after them, and the loss of each class before the last one."""
+    params, moments, matrix = position.params, position.moments, position.matrix
+    losses: dict[Kind, Any] = {}
+    for _ in range(steps):
+        losses, gradient = add_panels(matrix, problem.panels, sharpness=sharpness)
+        params, moments, matrix = _stepped(
+            params, moments, gradient, problem.further, sharpness["cells"], position.rates, maker=problem.maker
+        )
+    return replace(position, params=params, moments=moments, matrix=matrix), {
+        kind: float(loss) for kind, loss in losses.items()
+    }
+
+
+def descended(params: Params, problem: Problem, *, descent: Descent) -> Params:
+    """The best parameters of a descent whose relaxed loss is the exact one (soft cells only)."""
+    still: dict[Kind, float] = {"cells": 1.0, "ranges": 1.0, "halfspaces": 1.0}
+    position = started(params, problem, descent=descent, sharpness=1.0)
+    best, kept, halved = float("inf"), params, 0
+    for _ in range(0, descent.steps, descent.window):
+        before = position.params
+        position, losses = walked(position, problem, steps=descent.window, sharpness=still)
+        loss = sum(losses.values())
+        stalled = loss > best * (1 - descent.tolerance)
+        if loss < best:
+            best, kept = loss, position.params
+        if stalled:
+            halved += 1
+            position = slower(position)
+        if halved > descent.halvings:
+            break
+        del before
+    return kept
+
+
+def slower(position: Position) -> Position:
+    """The same place with half the learning rate."""
+    rate, number_rate = position.rates
+    return replace(position, rates=(rate / 2, number_rate / 2))
+
+
+@partial(jax.jit, static_argnames=("maker",))
+def _soft(params: Params, further: Any, sharpness: Any, *, maker: Maker) -> Matrix:
+    return maker(params, further, sharpness)
+
+
+@partial(jax.jit, static_argnames=("maker",))
+def _made(params: Params, further: Any, sharpness: Any, *, maker: Maker) -> Matrix:
+    return maker(params, further, sharpness, hard=True)
+
+
+@partial(jax.jit, static_argnames=("maker",))
+def _stepped(
+    params: Params, moments: Any, gradient: Matrix, further: Any, sharpness: Any, rates: Any, *, maker: Maker
+) -> tuple[Params, Any, Matrix]:
+    _, pull = jax.vjp(lambda p: maker(p, further, sharpness), params)
+    updates, moments = optax.scale_by_adam().update(pull(gradient)[0], moments)
+    moved = _moved(params, updates, rates)
+    return moved, moments, maker(moved, further, sharpness)
+
+
+def _moved(params: Params, updates: Any, rates: Any) -> Params:
+    """One step against the gradient; numbers have their own rate and stay in [0, 1]."""
+    moved = jax.tree.map(lambda value, update: value - rates[0] * update, params, updates)
+    if "numbers" in params:
+        moved["numbers"] = {
+            name: jnp.clip(value - rates[1] * updates["numbers"][name], 0.0, 1.0)
+            for name, value in params["numbers"].items()
+        }
+    return moved
+
+
+def hard_matrix(params: Params, problem_further: Any, *, maker: Maker) -> Float[Array, "features rows"]:
+    """The feature matrix with exact numbers and thresholds."""
+    return _made(params, problem_further, HARD_SHARPNESS, maker=maker)
+
+
+Loss = Callable[[Params], float]

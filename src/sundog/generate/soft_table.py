@@ -1,0 +1,279 @@
+"""Soft tables: synthetic rows that a gradient can move, written as one matrix of features (RAP, RAP++, GEM).
+
+A column is held over the cells of an axis (each row has a probability for each cell) or, in RAP++, as a number in [0, 1]
+with a probability of being missing. `Frame` says how, and which further axes the measurements ask about; `features`
+writes everything the queries need as one matrix (features x rows), so that a query only ever picks rows of it:
+
+    probabilities of held cells | number, number on the 255 grid, missing | cells of further axes | 1 | 0
+
+Cells of an axis other than the held one are reached by P(cell | held cell), taken from the released one-way measurement;
+on a number they are differences of sigmoids of the given sharpness. With `hard` numbers are put on their grid and
+thresholds are exact: what a table of these rows would answer, in expectation over the rounding of its labels.
+Float32: a grid finer than about 2^22 steps is told apart only to that precision.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from sundog.axis import Axis
+from sundog.bins import Leaves, refined
+from sundog.draws import draw_within
+from sundog.generate.independent import systematic
+from sundog.keys import Key, permutation, split, uniforms
+from sundog.queries.halfspace import GRID
+from sundog.released import Released
+from sundog.rows import Rows
+from sundog.schema import Numeric, Schema
+
+Params = dict[str, Any]
+"""`logits`: one array (cells, rows) a held column; `numbers` and `absent`: (rows,) a number column."""
+PAD = 64
+HARD = 1e12
+SURE = 0.98
+"""How sure a fresh row is of being missing or not."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """How rows are held: an axis a column (None: a number), and the further axes that are asked about."""
+
+    schema: Schema
+    held: tuple[Axis | None, ...]
+    further: tuple[Axis, ...] = ()
+
+    @staticmethod
+    def of(released: Released, axes: Sequence[Axis], *, numbers: bool) -> "Frame":
+        """Columns over the coarsest cells that tell all axes apart, numeric ones as numbers where wanted."""
+        held: list[Axis | None] = []
+        for column in released.schema.columns:
+            asked = [axis for axis in axes if axis.column == column.name]
+            number = numbers and isinstance(column, Numeric) and column.steps > 1
+            held.append(None if number else refined(asked, column) if asked else Axis.of(column))
+        return Frame(released.schema, tuple(held))
+
+    def asking(self, axes: Sequence[Axis]) -> "Frame":
+        """The same rows, asked about these axes."""
+        further = [axis for axis in dict.fromkeys(axes) if axis not in self.held]
+        return Frame(self.schema, self.held, tuple(further))
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """Where each column's features begin, then each further axis's, then the constant one."""
+        sizes = [3 if axis is None else axis.size for axis in self.held] + [axis.size for axis in self.further]
+        return tuple(np.cumsum([0, *sizes]).tolist())
+
+    @property
+    def one(self) -> int:
+        """The feature that is 1."""
+        return self.starts[-1]
+
+    @property
+    def zero(self) -> int:
+        """The feature that is 0."""
+        return self.starts[-1] + 1
+
+    @property
+    def size(self) -> int:
+        """The number of features, rounded up so that few shapes exist."""
+        return -(-(self.starts[-1] + 2) // PAD) * PAD
+
+    def cells(self, axis: Axis) -> Int[np.ndarray, " cells"]:
+        """The features that hold an axis's cells."""
+        place = self.schema.position(axis.column)
+        start = self.starts[place if self.held[place] == axis else len(self.held) + self.further.index(axis)]
+        return np.arange(start, start + axis.size)
+
+    def number(self, name: str) -> int | None:
+        """The first feature of a column that is held as a number, else None."""
+        place = self.schema.position(name)
+        return self.starts[place] if self.held[place] is None else None
+
+
+@dataclass(frozen=True, eq=False)
+class SoftTable:
+    """The rows: how they are held, the parameters, and the leaves by which a cell becomes a value."""
+
+    frame: Frame
+    params: Params
+    leaves: dict[str, Leaves]
+
+    @property
+    def rows(self) -> int:
+        """How many soft rows there are."""
+        return jax.tree.leaves(self.params)[0].shape[-1]
+
+
+def fresh_params(key: Key, frame: Frame, *, leaves: dict[str, Leaves], rows: int) -> Params:
+    """Rows that follow every column's own distribution; half of each row's probability is a cell drawn for it."""
+    params: Params = {"logits": {}, "numbers": {}, "absent": {}}
+    for column_key, column, axis in zip(split(key, len(frame.held)), frame.schema.columns, frame.held, strict=True):
+        known = leaves[column.name]
+        if axis is not None:
+            params["logits"][column.name] = _fresh_logits(column_key, known.shares(axis), rows)
+            continue
+        codes = _shuffled(column_key, known, rows)
+        there = codes != column.missing
+        present = codes[there] if there.any() else np.zeros(1, np.int64)
+        filled = np.where(there, codes, present[np.arange(rows) % len(present)])
+        params["numbers"][column.name] = jnp.asarray(filled / max(column.size - column.nullable - 1, 1), jnp.float32)
+        if column.nullable:
+            sure = np.log(SURE / (1 - SURE))
+            params["absent"][column.name] = jnp.asarray(np.where(there, -sure, sure), jnp.float32)
+    return params
+
+
+def _fresh_logits(key: Key, shares: Float[np.ndarray, " cells"], rows: int) -> Float[Array, "cells rows"]:
+    drawn = systematic(shares, rows, offset=0.5)[permutation(key, rows)]
+    probabilities = np.repeat(0.5 * shares[:, None], rows, axis=1) + 1e-4
+    probabilities[drawn, np.arange(rows)] += 0.5
+    return jnp.asarray(np.log(probabilities), jnp.float32)
+
+
+def _shuffled(key: Key, leaves: Leaves, rows: int) -> Int[np.ndarray, " rows"]:
+    order_key, inside_key = split(key, 2)
+    cells = systematic(leaves.proportions, rows, offset=0.5)[permutation(order_key, rows)]
+    return leaves.decode(inside_key, leaves.axis, cells=cells)
+
+
+def transfers(frame: Frame, leaves: dict[str, Leaves]) -> tuple[Float[Array, "cells held"] | Float[Array, " cuts"], ...]:
+    """What turns held columns into further axes: P(cell | held cell), or the cuts between a number's cells."""
+    return tuple(jnp.asarray(_transfer(frame, axis, leaves[axis.column]), jnp.float32) for axis in frame.further)
+
+
+def _transfer(frame: Frame, axis: Axis, leaves: Leaves) -> Float[np.ndarray, "..."]:
+    column, held = frame.schema.column(axis.column), frame.held[frame.schema.position(axis.column)]
+    if held is None:
+        starts = np.asarray(axis.run_starts())
+        inner = starts[(starts > 0) & (starts != (column.missing if column.nullable else -1))]
+        return (inner - 0.5) / max(column.size - column.nullable - 1, 1)
+    fine = leaves.within(axis).within(held)
+    matrix = np.zeros((axis.size, held.size))
+    np.add.at(matrix, (fine.cells(axis), fine.cells(held)), fine.proportions + 1e-9)
+    return matrix / matrix.sum(axis=0, keepdims=True)
+
+
+def sparsemax(logits: Float[Array, "cells rows"]) -> Float[Array, "cells rows"]:
+    """The closest point of the simplex (Martins and Astudillo 2016); sparse, so gradients of absent cells vanish."""
+    falling = -jnp.sort(-logits, axis=0)
+    ranks = jnp.arange(1, logits.shape[0] + 1)[:, None]
+    sums = jnp.cumsum(falling, axis=0)
+    kept = (1 + ranks * falling > sums).sum(axis=0, keepdims=True)
+    shift = (jnp.take_along_axis(sums, kept - 1, axis=0) - 1) / kept
+    return jnp.maximum(logits - shift, 0.0)
+
+
+def features(
+    params: Params,
+    further: tuple[Any, ...],
+    sharpness: Float[Array, ""] | float,
+    *,
+    frame: Frame,
+    simplex: str = "softmax",
+    hard: bool = False,
+) -> Float[Array, "features rows"]:
+    """Everything that queries ask of the rows, as one matrix."""
+    onto = sparsemax if simplex == "sparsemax" else partial(jax.nn.softmax, axis=0)
+    blocks: dict[str, Any] = {name: onto(logits) for name, logits in params["logits"].items()}
+    for name, number in params["numbers"].items():
+        blocks[name] = _number_block(frame, name, number, params["absent"].get(name), hard)
+    parts = [blocks[name] for name in frame.schema.names]
+    for axis, transfer in zip(frame.further, further, strict=True):
+        block = blocks[axis.column]
+        held = frame.held[frame.schema.position(axis.column)]
+        parts.append(
+            transfer @ block if held is not None else _number_cells(block, transfer, sharpness, axis.size)
+        )
+    rows = parts[0].shape[1]
+    parts.append(jnp.ones((1, rows)))
+    parts.append(jnp.zeros((frame.size - frame.one - 1, rows)))
+    return jnp.concatenate(parts, axis=0)
+
+
+def _number_block(frame: Frame, name: str, number: Any, absent: Any, hard: bool) -> Float[Array, "3 rows"]:
+    """The number, the same on the halfspaces' grid (0 where missing), and how missing it is."""
+    column = frame.schema.column(name)
+    last = max(column.size - column.nullable - 1, 1)
+    clipped = jnp.clip(number, 0.0, 1.0)
+    missing = jnp.zeros_like(number) if absent is None else jax.nn.sigmoid(absent)
+    if hard:
+        clipped = jnp.round(clipped * last) / last
+    on_grid = jnp.floor(clipped * GRID + 0.5) / GRID if hard else clipped
+    return jnp.stack([clipped, on_grid * (1.0 - missing), missing])
+
+
+def _number_cells(
+    block: Float[Array, "3 rows"], cuts: Float[Array, " cuts"], sharpness: Any, size: int
+) -> Float[Array, "cells rows"]:
+    above = jax.nn.sigmoid(sharpness * (block[0][None, :] - cuts[:, None]))
+    edges = jnp.concatenate([jnp.ones((1, above.shape[1])), above, jnp.zeros((1, above.shape[1]))])
+    cells = (edges[:-1] - edges[1:]) * (1.0 - block[2])
+    return cells if cells.shape[0] == size else jnp.concatenate([cells, block[2:3]])
+
+
+def cells_on(
+    table: SoftTable, axis: Axis, held: Float[np.ndarray, "features rows"]
+) -> Float[np.ndarray, "cells rows"]:
+    """The cells of any axis from the hard features of the held ones; without compiling anything."""
+    place = table.frame.schema.position(axis.column)
+    start, kept = table.frame.starts[place], table.frame.held[place]
+    if kept is None:
+        cuts = _transfer(table.frame, axis, table.leaves[axis.column]).astype(np.float32)
+        cells = np.searchsorted(cuts, held[start], side="left")
+        member = np.eye(len(cuts) + 1, dtype=np.float32)[cells].T * (1 - held[start + 2])
+        return member if len(member) == axis.size else np.concatenate([member, held[start + 2 : start + 3]])
+    block = held[start : start + kept.size]
+    if kept == axis:
+        return block
+    return _transfer(table.frame, axis, table.leaves[axis.column]).astype(np.float32) @ block
+
+
+def rounded(key: Key, table: SoftTable, *, rows: int, simplex: str = "softmax") -> Rows:
+    """Randomised rounding with oversampling: each soft row is copied equally often, then each of its cells is drawn.
+
+    Draws are unbiased, independent between columns, and systematic among the copies of a row, which makes the rounding
+    error smaller than independent draws would. Numbers go to the nearest point of their grid.
+    """
+    matrix = np.asarray(
+        features(table.params, (), HARD, frame=table.frame.asking(()), simplex=simplex, hard=True), dtype=np.float64
+    )
+    copies_key, order_key, *keys = split(key, 2 + len(table.frame.held))
+    source = _copies(copies_key, table.rows, rows)
+    codes = [_codes(k, table, matrix, place, source) for place, k in enumerate(keys)]
+    order = permutation(order_key, rows)
+    return Rows(table.frame.schema, tuple(column[order] for column in codes))
+
+
+def _copies(key: Key, soft_rows: int, rows: int) -> Int[np.ndarray, " rows"]:
+    """Which soft row each row copies: all equally often, give or take one."""
+    ends = np.floor(np.arange(1, soft_rows + 1) * (rows / soft_rows) + float(uniforms(key, 1)[0]))
+    ends[-1] = rows
+    counts = np.diff(np.minimum(ends, rows), prepend=0).astype(np.int64)
+    return np.repeat(permutation(key, soft_rows), counts)
+
+
+def _codes(
+    key: Key, table: SoftTable, matrix: Float[np.ndarray, "features rows"], place: int, source: Int[np.ndarray, " rows"]
+) -> Int[np.ndarray, " rows"]:
+    column, axis, start = table.frame.schema.columns[place], table.frame.held[place], table.frame.starts[place]
+    cell_key, code_key = split(key, 2)
+    if axis is None:
+        last = column.size - column.nullable - 1
+        codes = np.rint(matrix[start] * last).astype(np.int64)[source]
+        odds = np.stack([1 - matrix[start + 2], matrix[start + 2]])
+        gone = _drawn(cell_key, odds, source) == 1
+        return np.where(gone, column.missing or 0, codes) if column.nullable else codes
+    cells = _drawn(cell_key, matrix[start : start + axis.size], source)
+    return table.leaves[column.name].decode(code_key, axis, cells=cells)
+
+
+def _drawn(key: Key, block: Float[np.ndarray, "cells soft"], source: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:
+    cells, soft_rows = block.shape
+    items = draw_within(key, source, weights=block.T.ravel(), sizes=np.full(soft_rows, cells))
+    return items - source * cells
