@@ -5,7 +5,7 @@ host looks at the loss once a window only, so that steps are dispatched ahead. W
 loss by `tolerance` (relative), the learning rate is halved; after `halvings` of them the descent ends.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float
 
 from sundog.generate.panels import Kind, Matrix, Panel, add_panels
+from sundog.generate.soft_table import HARD
 
 Params = Any
 
@@ -49,13 +49,21 @@ class Problem:
 
     def loss(self, params: Params) -> float:
         """The exact loss: numbers on their grid, thresholds exact, labels in expectation over their rounding."""
-        hard: dict[Kind, float] = {"cells": HARD_SHARPNESS, "ranges": HARD_SHARPNESS, "halfspaces": HARD_SHARPNESS}
-        matrix = _made(params, self.further, HARD_SHARPNESS, maker=self.maker)
-        losses, _ = add_panels(matrix, self.panels, sharpness=hard)
+        exact: dict[Kind, float] = dict.fromkeys(("cells", "ranges", "halfspaces"), HARD)
+        losses, _ = add_panels(hard_matrix(params, self.further, maker=self.maker), self.panels, sharpness=exact)
         return float(sum(losses.values()))
 
 
-HARD_SHARPNESS = 1e12
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """The best parameters so far and their loss."""
+
+    params: Params
+    loss: float
+
+    def better(self, params: Params, loss: float) -> "Settled":
+        """These, or the given ones if their loss is less."""
+        return Settled(params, loss) if loss < self.loss else self
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,23 +101,17 @@ def walked(
 
 def descended(params: Params, problem: Problem, *, descent: Descent) -> Params:
     """The best parameters of a descent whose relaxed loss is the exact one (soft cells only)."""
-    still: dict[Kind, float] = {"cells": 1.0, "ranges": 1.0, "halfspaces": 1.0}
     position = started(params, problem, descent=descent, sharpness=1.0)
-    best, kept, halved = float("inf"), params, 0
+    best, halved = Settled(params, float("inf")), 0
     for _ in range(0, descent.steps, descent.window):
-        before = position.params
-        position, losses = walked(position, problem, steps=descent.window, sharpness=still)
+        position, losses = walked(position, problem, steps=descent.window, sharpness={"cells": 1.0})
         loss = sum(losses.values())
-        stalled = loss > best * (1 - descent.tolerance)
-        if loss < best:
-            best, kept = loss, position.params
-        if stalled:
-            halved += 1
-            position = slower(position)
+        if loss > best.loss * (1 - descent.tolerance):
+            halved, position = halved + 1, slower(position)
+        best = best.better(position.params, loss)
         if halved > descent.halvings:
             break
-        del before
-    return kept
+    return best.params
 
 
 def slower(position: Position) -> Position:
@@ -124,8 +126,9 @@ def _soft(params: Params, further: Any, sharpness: Any, *, maker: Maker) -> Matr
 
 
 @partial(jax.jit, static_argnames=("maker",))
-def _made(params: Params, further: Any, sharpness: Any, *, maker: Maker) -> Matrix:
-    return maker(params, further, sharpness, hard=True)
+def hard_matrix(params: Params, further: Any, *, maker: Maker) -> Matrix:
+    """The feature matrix with exact numbers and thresholds."""
+    return maker(params, further, HARD, hard=True)
 
 
 @partial(jax.jit, static_argnames=("maker",))
@@ -149,9 +152,3 @@ def _moved(params: Params, updates: Any, rates: Any) -> Params:
     return moved
 
 
-def hard_matrix(params: Params, problem_further: Any, *, maker: Maker) -> Float[Array, "features rows"]:
-    """The feature matrix with exact numbers and thresholds."""
-    return _made(params, problem_further, HARD_SHARPNESS, maker=maker)
-
-
-Loss = Callable[[Params], float]
