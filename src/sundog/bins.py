@@ -14,11 +14,11 @@ from jaxtyping import Bool, Float, Int
 
 from sundog.axis import Axis
 from sundog.draws import draw_within
-from sundog.estimate import nonnegative
+from sundog.hierarchy import estimate_leaves
 from sundog.keys import Key, split, uniforms
 from sundog.queries import Marginal, Query
 from sundog.released import Measurement, Released
-from sundog.schema import Categorical, Column, Schema
+from sundog.schema import Categorical, Column
 
 HEAVY = 0.8
 """A numeric leaf stands alone from this share of an equal-mass bin on."""
@@ -68,13 +68,17 @@ class Leaves:
 
 
 def leaves_of(released: Released) -> dict[str, Leaves]:
-    """Every column's leaves: from its most precise one-way measurement; uniform where there is none."""
-    known = {column.name: uniform_leaves(column) for column in released.schema.columns}
-    for measurement in sorted(released.measurements, key=lambda m: -m.stddev):
+    """Every column's leaves: the estimate from its one-way measurements on all levels; uniform where there is none."""
+    measured: dict[str, list[Measurement]] = {}
+    for measurement in released.measurements:
         if isinstance(measurement.query, Marginal) and len(measurement.query.axes) == 1:
-            leaves = _measured(released.schema, measurement, rows=float(released.rows))
-            known[leaves.column.name] = leaves
-    return known
+            measured.setdefault(measurement.query.columns[0], []).append(measurement)
+    return {
+        column.name: _measured(column, measured[column.name], rows=float(released.rows))
+        if column.name in measured
+        else uniform_leaves(column)
+        for column in released.schema.columns
+    }
 
 
 def uniform_leaves(column: Column) -> Leaves:
@@ -84,16 +88,28 @@ def uniform_leaves(column: Column) -> Leaves:
     return Leaves(column, axis, widths / widths.sum())
 
 
-def _measured(schema: Schema, measurement: Measurement, *, rows: float) -> Leaves:
-    axis = measurement.query.axes[0]  # type: ignore[attr-defined]
-    column = schema.column(axis.column)
-    counts = nonnegative(measurement.values.astype(float), rows) / rows
+def _measured(column: Column, measurements: list[Measurement], *, rows: float) -> Leaves:
+    nested = _nested(measurements)
+    axis, counts = estimate_leaves(nested, rows=rows)
+    stddev = max(nested, key=lambda m: m.query.size).stddev / rows
     if axis.groups is None:
-        return Leaves(column, axis, counts, measurement.stddev / rows)
+        return Leaves(column, axis, counts / rows, stddev)
     groups = np.asarray(axis.groups)  # merged labels: divided equally
-    return Leaves(
-        column, Axis.whole(column), (counts / np.bincount(groups))[groups], measurement.stddev / rows
-    )
+    return Leaves(column, Axis.whole(column), (counts / rows / np.bincount(groups))[groups], stddev)
+
+
+def _nested(measurements: list[Measurement]) -> list[Measurement]:
+    """The finest measurement and those on coarser axes of the same tree; of equal axes the most precise."""
+    best: dict[Axis, Measurement] = {}
+    for measurement in sorted(measurements, key=lambda m: -m.stddev):
+        best[measurement.query.axes[0]] = measurement  # type: ignore[attr-defined]
+    axes = sorted(best, key=lambda axis: -axis.size)
+    chain = [axes[0]]
+    for axis in axes[1:]:
+        runs = chain[-1].groups is None and axis.groups is None
+        if runs and set(axis.run_starts()) <= set(chain[-1].run_starts()):
+            chain.append(axis)
+    return [best[axis] for axis in chain]
 
 
 def _divided(leaves: Leaves, finer: Axis) -> Leaves:
@@ -171,6 +187,29 @@ def _filled(share: Float[np.ndarray, " leaves"], alone: Bool[np.ndarray, " leave
             mass = 0.0
         mass += float(share[leaf])
     return starts
+
+
+def coarsened(axis: Axis, shares: Float[np.ndarray, " cells"], *, column: Column, most: int) -> Axis:
+    """A second, coarser axis made of an axis's own cells: at most `most`, by mass; missing stays apart in numbers."""
+    if axis.size <= most:
+        return axis
+    if axis.groups is not None or (isinstance(column, Categorical) and not column.ordered):
+        order = np.argsort(-shares, kind="stable")
+        merged = np.full(axis.size, most - 1)
+        merged[order[: most - 1]] = np.arange(most - 1)
+        return Axis.grouped(column, [int(cell) for cell in merged[axis.cells(np.arange(column.size))]])
+    middle = (np.cumsum(shares) - shares / 2) / max(float(shares.sum()), 1e-300)
+    bins = np.minimum((middle * most).astype(np.int64), most - 1)
+    firsts = _firsts(axis)[np.flatnonzero(np.diff(bins, prepend=-1))]
+    return Axis.cut(column, [int(first) for first in firsts])
+
+
+def parents(fine: Axis, coarse: Axis) -> Int[np.ndarray, " fine"]:
+    """The cell of a coarser axis in which each cell of a finer one lies."""
+    if fine.groups is None:
+        return coarse.cells(_firsts(fine)).astype(np.int64)
+    _, first = np.unique(np.asarray(fine.groups), return_index=True)
+    return coarse.cells(first).astype(np.int64)
 
 
 def _rebinned(query: Query, axes: Mapping[str, Axis]) -> Query:

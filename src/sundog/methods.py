@@ -1,31 +1,62 @@
-"""Named recipes: a workload, a selection rule and a generator, with defaults that work."""
+"""Named recipes: what to measure first, a workload, a selection rule and a generator, with defaults that work.
 
-from collections.abc import Callable
-from dataclasses import dataclass
+A recipe with `first` measures these queries before anything else. Where it also has `bins`, the workload's numeric
+columns and rare labels are then binned by what that first measurement showed; the rule sees the binned workload.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from sundog.bins import Bins
 from sundog.errors import UserError
-from sundog.generate import Generator, Independent
+from sundog.generate import Generator, Graphical, Independent, UsesPublic
 from sundog.queries import Query
 from sundog.schema import Schema
-from sundog.select import Everything, SelectionRule
+from sundog.select import AIM, Everything, SelectionRule, SpanningTree, WorstError
 from sundog.workload import Workload
 
 
 @dataclass(frozen=True)
+class First:
+    """Queries that are measured before the rule is asked, and their share of the budget."""
+
+    queries: Callable[[Schema], tuple[Query, ...]]
+    share: float
+
+
+@dataclass(frozen=True)
 class Recipe:
-    """How a named method works: what it measures, how it chooses, how it generates."""
+    """How a named method works: what it measures, how it chooses, how it generates; and what users should know of it."""
 
     name: str
     summary: str
     workload: Callable[[Schema], tuple[Query, ...]]
     rule: SelectionRule
     generator: Generator[Any]
+    first: First | None = None
+    bins: Bins | None = None
+    uses: str = "marginals"
+    cost: str = ""
+
+    @property
+    def public(self) -> bool:
+        """Whether it can start from a public table."""
+        return isinstance(self.generator, UsesPublic)
+
+    def queries(self, schema: Schema) -> tuple[Query, ...]:
+        """All that it may measure, on public bins: enough to tell, before anything is spent, what the generator needs."""
+        return (*(self.first.queries(schema) if self.first else ()), *self.workload(schema))
 
 
 def one_way(schema: Schema) -> tuple[Query, ...]:
     """Every column's own marginal."""
     return Workload.marginals(schema, k=1).queries
+
+
+def two_way(schema: Schema) -> tuple[Query, ...]:
+    """The marginals of all pairs of columns."""
+    return Workload.marginals(schema, k=2).queries if len(schema.names) > 1 else ()
 
 
 METHODS = {
@@ -37,13 +68,74 @@ METHODS = {
             one_way,
             Everything(),
             Independent(),
+            uses="one-way marginals",
+            cost="seconds",
+        ),
+        Recipe(
+            "mst",
+            "The strongest tree of pairs, as a graphical model: robust at small budgets, fast.",
+            two_way,
+            SpanningTree(),
+            Graphical(),
+            first=First(one_way, share=1 / 3),
+            bins=Bins(),
+            cost="seconds for 15 columns",
+        ),
+        Recipe(
+            "aim",
+            "Adaptively chosen marginals, as a graphical model: accurate where relations go beyond a tree.",
+            two_way,
+            AIM(),
+            Graphical(),
+            first=First(one_way, share=0.1),
+            bins=Bins(),
+            cost="a minute or two for 15 columns",
+        ),
+        Recipe(
+            "mwem-pgm",
+            "The worst-fitted pair of each of 20 rounds, as a graphical model: the simplest adaptive method.",
+            two_way,
+            WorstError(rounds=20, share_select=0.1),
+            Graphical(),
+            first=First(one_way, share=1 / 4),
+            bins=Bins(),
+            cost="a minute for 15 columns",
         ),
     )
 }
 
 
 def recipe_of(name: str) -> Recipe:
-    """The recipe of a method's name."""
-    if name not in METHODS:
-        raise UserError(f"method {name!r} is unknown; methods are {', '.join(METHODS)}.")
-    return METHODS[name]
+    """The recipe of a method's name; "RULE/GENERATOR" joins how one method chooses with how another generates."""
+    rule, _, generator = name.partition("/")
+    for part in (rule, generator or rule):
+        if part not in METHODS:
+            raise UserError(
+                f"method {part!r} is unknown; methods are {', '.join(METHODS)}, or two of them as RULE/GENERATOR."
+            )
+    if not generator:
+        return METHODS[rule]
+    return replace(METHODS[rule], name=name, generator=METHODS[generator].generator)
+
+
+def able(queries: Sequence[Query]) -> list[str]:
+    """The methods whose generator can use all of these queries."""
+    return [name for name, recipe in METHODS.items() if all(recipe.generator.supports(query) for query in queries)]
+
+
+def check_support(recipe: Recipe, queries: Sequence[Query]) -> None:
+    """Refuse, before any budget is spent, queries that the recipe's generator cannot use."""
+    for query in queries:
+        if not recipe.generator.supports(query):
+            others = able(queries)
+            remedy = f"methods that can: {', '.join(others)}" if others else "no method can use all of these queries"
+            raise UserError(f"method {recipe.name!r} cannot use the query {query.describe()!r}; {remedy}.")
+
+
+def check_public(recipe: Recipe) -> None:
+    """Refuse a public table for a method that cannot use one."""
+    if not recipe.public:
+        others = [name for name, other in METHODS.items() if other.public]
+        raise UserError(
+            f"method {recipe.name!r} cannot start from a public table; methods that can: {', '.join(others)}."
+        )

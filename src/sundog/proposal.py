@@ -52,9 +52,11 @@ class Selection:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """One round: an optional private choice (paid `rho_select`), then measuring `queries` and the chosen ones."""
+    """One round: optional noisy scores, an optional private choice, then measuring `queries` and the chosen ones."""
 
     queries: tuple[Query, ...] = ()
+    scoring: Selection | None = None
+    rho_score: float = 0.0
     selection: Selection | None = None
     rho_select: float = 0.0
     rho_measure: float = 0.0

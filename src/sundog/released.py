@@ -33,6 +33,16 @@ class Measurement:
     receipt: str
 
 
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Noisy scores of candidate queries, one a block: how far each is from an estimate that was public at the time."""
+
+    candidates: tuple[Query, ...]
+    values: Int[np.ndarray, " blocks"]
+    stddev: float
+    receipt: str
+
+
 @dataclass(frozen=True)
 class Payment:
     """One line of the certificate: what was paid for, by which mechanism, at what cost."""
@@ -68,6 +78,7 @@ class Released:
     dataset: str = ""
     public_rows: int | None = None
     noise: str = ""
+    scores: tuple[Scores, ...] = ()
 
     @cached_property
     def rows(self) -> int:
@@ -94,6 +105,15 @@ class Released:
                 {"query": m.query.to_json(), "values": m.values.tolist(), "stddev": m.stddev, "receipt": m.receipt}
                 for m in self.measurements
             ],
+            "scores": [
+                {
+                    "candidates": [query.to_json() for query in s.candidates],
+                    "values": s.values.tolist(),
+                    "stddev": s.stddev,
+                    "receipt": s.receipt,
+                }
+                for s in self.scores
+            ],
             "schema": self.schema.to_json(),
         }
 
@@ -110,6 +130,7 @@ class Released:
             dataset=document["dataset"],
             public_rows=document["publicRows"],
             noise=document["noise"],
+            scores=tuple(_scores(item, schema) for item in document["scores"]),
         )
 
     def with_measurements(self, measurements: tuple[Measurement, ...]) -> "Released":
@@ -141,3 +162,8 @@ def _measurement(item: Mapping[str, Any], schema: Schema) -> Measurement:
     if values.shape != (query.size,) or not item["stddev"] >= 0:
         raise ValueError("a measurement does not fit its query")
     return Measurement(query, values, float(item["stddev"]), item["receipt"])
+
+
+def _scores(item: Mapping[str, Any], schema: Schema) -> Scores:
+    candidates = tuple(load_query(query, schema) for query in item["candidates"])
+    return Scores(candidates, np.asarray(item["values"], dtype=np.int64), float(item["stddev"]), item["receipt"])

@@ -17,14 +17,14 @@ import pyarrow as pa
 from sundog.errors import UserError
 from sundog.keys import key_of, split
 from sundog.methods import recipe_of
-from sundog.model import Model, fresh_seed
+from sundog.model import Model, fresh_seed, public_rows_of
 from sundog.private.accountant import Budget
 from sundog.private.curator import Curator, public_rows
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable
 from sundog.released import Released
 from sundog.schema import Schema
-from sundog.synthesize import Report, run
+from sundog.synthesize import Report, check_recipe, run
 from sundog.unit import Neighbours, PrivacyUnit
 
 
@@ -36,7 +36,8 @@ class Synthesizer:
         epsilon: the privacy budget, with `delta`; or give `rho` (zCDP) instead.
         delta: required unless rows are replaced, where the number of rows is public and 1/n^2 is the default.
         rho: the budget as zCDP.
-        method: the name of a recipe; `sundog.METHODS` lists them.
+        method: the name of a recipe; `sundog.METHODS` lists them; "RULE/GENERATOR" joins two of them.
+        public: a public table of the same schema (a frame or a path) to start from, for methods that can use one.
         neighbours: "add-remove" (the number of rows is private) or "replace" (it is public).
         unit: the column that names the people to protect; by default each row is one.
         rows_per_unit: how many rows of one unit are used at most.
@@ -53,6 +54,7 @@ class Synthesizer:
         delta: float | None = None,
         rho: float | None = None,
         method: str = "independent",
+        public: Any = None,
         neighbours: Neighbours = "add-remove",
         unit: str | None = None,
         rows_per_unit: int = 1,
@@ -62,6 +64,8 @@ class Synthesizer:
     ) -> None:
         self.schema = _schema(schema)
         self.recipe = recipe_of(method)
+        self._public = public_rows_of(public, self.schema)
+        check_recipe(self.recipe, self.schema, public=self._public)
         self.unit = PrivacyUnit(neighbours, unit, rows_per_unit)
         self.dataset = dataset or self.schema.name or "unnamed"
         self.seed = fresh_seed() if seed is None else seed
@@ -97,11 +101,13 @@ class Synthesizer:
         curator = self._curator(PrivateTable(table, delimiter=delimiter, sql=sql))
         fit_key, _ = split(key_of(self.seed), 2)
         try:
-            released, state = run(fit_key, curator, recipe=self.recipe, report=report or _silent)
+            released, state = run(
+                fit_key, curator, recipe=self.recipe, report=report or _silent, public=self._public
+            )
         except BaseException:
             self.paid_for = curator.released()
             raise
-        self._model = Model(released, self.recipe, self.seed, state)
+        self._model = Model(released, self.recipe, self.seed, state, self._public)
         return self
 
     def _curator(self, table: PrivateTable) -> Curator:

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from sundog.generate.base import Generator
+from sundog.generate.base import Generator, SizeLimited, UsesPublic
+from sundog.generate.graphical import Graphical
 from sundog.generate.independent import Independent
 
-__all__ = ["GENERATORS", "Generator", "Independent"]
+__all__ = ["GENERATORS", "Generator", "Graphical", "Independent", "SizeLimited", "UsesPublic"]
 
-GENERATORS: dict[str, type[Generator[Any]]] = {"independent": Independent}
+GENERATORS: dict[str, type[Generator[Any]]] = {"independent": Independent, "graphical": Graphical}

@@ -3,7 +3,8 @@
 A generator is a frozen dataclass of hyperparameters; what it learns is an explicit state.
 """
 
-from typing import Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -34,3 +35,23 @@ class Generator(Protocol[State]):
 
     def sample(self, key: Key, state: State, *, rows: int) -> Rows:
         """Synthetic rows."""
+
+
+@runtime_checkable
+class SizeLimited(Protocol):
+    """A generator whose model grows with what was measured; rules then leave out what it could not hold."""
+
+    @property
+    def megabytes(self) -> float:
+        """The most that its model may take."""
+
+    def megabytes_with(self, state: Any, queries: Sequence[Query]) -> float:
+        """What the model would take if these queries were measured too."""
+
+
+@runtime_checkable
+class UsesPublic(Protocol):
+    """A generator that can start from a public table."""
+
+    def init_public(self, key: Key, schema: Schema, *, public: Rows) -> Any:
+        """The state before anything is measured, given a public table of the same schema."""

@@ -23,7 +23,7 @@ from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable, open_private
 from sundog.proposal import Selection
 from sundog.queries import Query, add_all
-from sundog.released import Guarantee, Measurement, Payment, Released
+from sundog.released import Guarantee, Measurement, Payment, Released, Scores
 from sundog.rows import Rows
 from sundog.schema import Schema
 from sundog.sources.base import Source, check_columns
@@ -57,6 +57,7 @@ class Curator:
         self._scored: tuple[tuple[Query, ...], list[Int[np.ndarray, " cells"]]] | None = None  # for the next rounds
         self._charges: list[Charge] = []
         self._payments: list[Payment] = []
+        self._scores_released: list[Scores] = []
         self._measurements: list[Measurement] = []
         check_columns(self._source.columns, (*schema.names, *((self.unit.column,) if self.unit.column else ())))
         self.ledger.check(dataset, self.total_rho, unit=self.unit, accounting=accounting, delta=delta_thresholds)
@@ -101,6 +102,23 @@ class Curator:
         chosen = noise.top_k(self._scores(selection), k, scale=scale)
         return [_block(selection.candidates, index) for index in chosen]
 
+    def score(self, selection: Selection, rho: float) -> Scores:
+        """The scores of all blocks themselves, with Gaussian noise: no choice is made here, so none is paid for.
+
+        One unit moves every score by at most its own sensitivity, so D^2 is the sum of their squares.
+        """
+        self._check_queries(self.schema, selection.candidates)
+        square = sum((bound**2 for bound in self._score_sensitivities(selection)), Fraction())
+        scale = noise.gaussian_scale(square, _positive("rho", rho))
+        label = f"{selection.score} errors of {selection.blocks} candidates"
+        details: dict[str, JSON] = {"cells": selection.blocks, "sensitivity_squared": str(square), "stddev": scale}
+        cost = noise.gaussian_cost(square, scale)
+        receipts = self._charge([Charge("gaussian", cost, label=label, details=details)])
+        noisy = noise.add_gaussian(self._scores(selection), scale)
+        scores = Scores(selection.candidates, noisy, scale, receipts[0])
+        self._scores_released.append(scores)
+        return scores
+
     def released(self) -> Released:
         """All that this run may let out, with its guarantee."""
         rho, delta = exact_total(self._charges)
@@ -117,6 +135,7 @@ class Curator:
             dataset=self.dataset,
             public_rows=self.count(),
             noise=NOISE,
+            scores=tuple(self._scores_released),
         )
 
     def categories(self, column: str, rho: float, *, delta: float) -> tuple[str, ...]:
@@ -195,11 +214,15 @@ class Curator:
         return norms * weights - penalties
 
     def _score_sensitivity(self, selection: Selection) -> Fraction:
-        """How much one unit can change any score: the norm's sensitivity (at most the query's L1 one) times the weight."""
+        """How much one unit can change any score."""
+        return max(self._score_sensitivities(selection))
+
+    def _score_sensitivities(self, selection: Selection) -> list[Fraction]:
+        """For every block: the norm's sensitivity (at most the block's L1 one) times the weight."""
         norm = self._block_l1 if selection.score == "L1" else self._linf
-        norms = np.concatenate([[norm(query)] * (query.size // query.block) for query in selection.candidates])
+        norms = [bound for query in selection.candidates for bound in [norm(query)] * (query.size // query.block)]
         weights = [1] * selection.blocks if selection.weights is None else selection.weights
-        return max(int(weight) * bound for weight, bound in zip(weights, norms, strict=True))
+        return [int(weight) * bound for weight, bound in zip(weights, norms, strict=True)]
 
     def _block_l1(self, query: Query) -> Fraction:
         return self.unit.rows * max(query.block_l1(relation) for relation in self._relations)

@@ -1,9 +1,16 @@
 """The selection rules. A new one is one file and one line in RULES; the law tests read this dictionary."""
 
+from sundog.select.aim import AIM
 from sundog.select.base import SelectionRule
 from sundog.select.everything import Everything
+from sundog.select.spanning_tree import SpanningTree
 from sundog.select.worst_error import WorstError
 
-__all__ = ["RULES", "Everything", "SelectionRule", "WorstError"]
+__all__ = ["AIM", "RULES", "Everything", "SelectionRule", "SpanningTree", "WorstError"]
 
-RULES: dict[str, type[SelectionRule]] = {"everything": Everything, "worst_error": WorstError}
+RULES: dict[str, type[SelectionRule]] = {
+    "everything": Everything,
+    "spanning-tree": SpanningTree,
+    "aim": AIM,
+    "worst-error": WorstError,
+}

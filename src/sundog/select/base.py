@@ -1,11 +1,17 @@
 """SelectionRule: which queries to measure next. Public zone: it sees released values and a model, never rows."""
 
+import math
+from collections.abc import Sequence
 from typing import Any, Protocol
 
-from sundog.generate import Generator
+import numpy as np
+from jaxtyping import Int
+
+from sundog.generate import Generator, SizeLimited
 from sundog.proposal import Proposal
 from sundog.queries import Query
 from sundog.released import Released
+from sundog.unit import PrivacyUnit
 
 
 class SelectionRule(Protocol):
@@ -14,6 +20,9 @@ class SelectionRule(Protocol):
     selects: bool
     """Whether it ever chooses privately; if not, the run is Gaussian only and accounted for exactly."""
 
+    refits: bool
+    """Whether its next proposal needs the model fitted to what was just measured; if not, fitting waits to the end."""
+
     def propose(
         self,
         workload: tuple[Query, ...],
@@ -21,5 +30,51 @@ class SelectionRule(Protocol):
         model: tuple[Generator[Any], Any],
         released: Released,
         remaining_rho: float,
+        previous: Proposal | None,
     ) -> Proposal | None:
-        """The next round, or None when done."""
+        """The next round, or None when done; `previous` is the last proposal, with the estimates of its time."""
+
+
+def estimates(
+    model: tuple[Generator[Any], Any], queries: Sequence[Query], released: Released
+) -> tuple[Int[np.ndarray, " cells"], ...]:
+    """The model's answers as whole counts."""
+    generator, state = model
+    return tuple(np.rint(generator.answer(state, query) * released.rows).astype(np.int64) for query in queries)
+
+
+def affordable(
+    model: tuple[Generator[Any], Any], candidates: Sequence[Query], *, megabytes: float
+) -> tuple[Query, ...]:
+    """The candidates that keep a model with a size (a junction tree) within the limit; all of them for other models."""
+    generator, state = model
+    if not isinstance(generator, SizeLimited):
+        return tuple(candidates)
+    limit = min(megabytes, generator.megabytes)
+    return tuple(query for query in candidates if generator.megabytes_with(state, [query]) <= limit)
+
+
+def selections(released: Released) -> int:
+    """How many private choices were paid for."""
+    return sum(payment.mechanism == "exponential" for payment in released.payments)
+
+
+def noise_stddev(query: Query, rho: float, unit: PrivacyUnit) -> float:
+    """The noise that the curator will add for this price: D / sqrt(2 rho)."""
+    both = unit.neighbours == "replace" and unit.column is not None
+    squares = [query.sensitivity_squared(unit.neighbours)]
+    squares += [query.sensitivity_squared("add-remove")] if both else []
+    return unit.rows * math.sqrt(max(squares) / (2 * rho))
+
+
+def leftover(released: Released, remaining_rho: float) -> Proposal | None:
+    """When nothing new can be measured: what is left of the budget measures again what was measured, for less noise."""
+    queries = tuple(dict.fromkeys(measurement.query for measurement in released.measurements))
+    if not queries or spent_up(released, remaining_rho):
+        return None
+    return Proposal(queries=queries, rho_measure=remaining_rho, shares=[query.size ** (2 / 3) for query in queries])
+
+
+def spent_up(released: Released, remaining_rho: float) -> bool:
+    """Whether only rounding is left of the budget."""
+    return remaining_rho <= 1e-9 * (released.guarantee.rho + remaining_rho)

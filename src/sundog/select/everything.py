@@ -20,6 +20,7 @@ class Everything:
     """One shot."""
 
     selects = False
+    refits = False
 
     def propose(
         self,
@@ -28,9 +29,10 @@ class Everything:
         model: tuple[Generator[Any], Any],
         released: Released,
         remaining_rho: float,
+        previous: Proposal | None,
     ) -> Proposal | None:
         """All queries that are not measured yet."""
-        if released.measurements:
+        if previous is not None:
             return None
         shares = shares_of(workload, (1.0,) * len(workload), released.guarantee.unit.neighbours)
         return Proposal(queries=workload, rho_measure=remaining_rho, shares=shares)

@@ -1,38 +1,40 @@
-"""Worst error: in every round measure the questions that the model answers worst (RAP, RAP++, Private-GSD, GEM, MWEM).
+"""Worst error: each round, choose what the model answers worst, measure it, refit.
 
-Round r of T chooses K blocks by report-noisy-top-K on |exact - estimate| and measures them; the budget left is divided
-equally over the rounds left, and within a round between choosing and measuring, so the last round uses up the rest. The
-first step measures every column's own marginal: generators start from it, and it tells the number of rows where that is
-private. No block is ever measured twice. The papers' printed noise is corrected (docs/privacy.md).
+The rule of MWEM (Hardt, Ligett, McSherry 2012) in zCDP, as RAP, RAP++, Private-GSD, GEM and MWEM+PGM use it: `rounds`
+rounds of `per_round` choices, made at once by noisy top-k (the papers print its scale in three wrong ways; the curator
+has the right one), an equal part of the budget left for each round. A choice is a block of a query (a whole marginal, or
+one of many thousand 0/1 queries held together), scored by the L1 or the largest error of its answers. Nothing is measured
+twice.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool
 
 from sundog.generate import Generator
 from sundog.proposal import Proposal, Score, Selection
 from sundog.queries import Query
 from sundog.released import Released
-from sundog.select.everything import shares_of
-from sundog.workload import Workload
+from sundog.select.base import affordable, estimates, leftover, selections, spent_up
 
-NEVER = 1 << 50
-"""The penalty of a block that is measured already."""
+FORBIDDEN = 1 << 50
+"""A penalty that no error can outweigh: what is measured already."""
 
 
 @dataclass(frozen=True)
 class WorstError:
-    """`rounds` rounds of `per_round` choices; `start_share` of the budget goes to one-way marginals first."""
+    """T rounds of K choices; `share_select` of each round's budget goes to choosing."""
 
-    rounds: int = 10
-    per_round: int = 5
-    select_share: float = 0.5
-    start_share: float = 0.1
+    rounds: int = 20
+    per_round: int = 1
+    share_select: float = 0.5
     score: Score = "L1"
+    megabytes: float = 80.0
     selects = True
+    refits = True
 
     def propose(
         self,
@@ -41,48 +43,31 @@ class WorstError:
         model: tuple[Generator[Any], Any],
         released: Released,
         remaining_rho: float,
+        previous: Proposal | None,
     ) -> Proposal | None:
-        """First the one-way marginals, then round after round."""
-        if not released.measurements and self.start_share > 0:
-            return self._start(released, self.start_share * remaining_rho)
-        done = sum(payment.mechanism == "exponential" for payment in released.payments)
-        fresh = _fresh(workload, released)
-        if done >= self.rounds or not fresh.any():
+        """The next round, or None after the last one."""
+        left = self.rounds - selections(released)
+        if left < 1 or spent_up(released, remaining_rho):
             return None
-        rho = remaining_rho / (self.rounds - done)
-        selection = self._selection(workload, model=model, released=released, fresh=fresh)
-        return Proposal(
-            selection=selection, rho_select=rho * self.select_share, rho_measure=rho * (1 - self.select_share)
-        )
-
-    def _start(self, released: Released, rho: float) -> Proposal:
-        queries = Workload.marginals(released.schema, k=1).queries
-        shares = shares_of(queries, (1.0,) * len(queries), released.guarantee.unit.neighbours)
-        return Proposal(queries=queries, rho_measure=rho, shares=shares)
-
-    def _selection(
-        self,
-        workload: tuple[Query, ...],
-        *,
-        model: tuple[Generator[Any], Any],
-        released: Released,
-        fresh: Int[np.ndarray, " blocks"],
-    ) -> Selection:
-        generator, state = model
-        estimates = tuple(
-            np.rint(released.rows * generator.answer(state, query)).astype(np.int64) for query in workload
-        )
-        return Selection(
-            workload,
-            estimates,
-            k=min(self.per_round, int(fresh.sum())),
+        candidates = affordable(model, workload, megabytes=self.megabytes)
+        fresh = _fresh(candidates, released)
+        count = int(fresh.sum())
+        if count < 1:
+            return leftover(released, remaining_rho)
+        rho = remaining_rho / min(left, math.ceil(count / self.per_round))
+        selection = Selection(
+            candidates,
+            estimates(model, candidates, released),
+            k=min(self.per_round, count),
             score=self.score,
             weights=fresh.astype(np.int64).tolist(),
-            penalties=((1 - fresh.astype(np.int64)) * NEVER).tolist(),
+            penalties=np.where(fresh, 0, FORBIDDEN).tolist(),
         )
+        select = rho * self.share_select
+        return Proposal(selection=selection, rho_select=select, rho_measure=rho - select)
 
 
-def _fresh(workload: tuple[Query, ...], released: Released) -> Int[np.ndarray, " blocks"]:
-    """Which blocks of the workload are not measured yet."""
+def _fresh(candidates: tuple[Query, ...], released: Released) -> Bool[np.ndarray, " blocks"]:
+    """Which blocks of the candidates are not measured yet."""
     known = {key for measurement in released.measurements for key in measurement.query.block_keys()}
-    return np.array([key not in known for query in workload for key in query.block_keys()], dtype=bool)
+    return np.array([key not in known for query in candidates for key in query.block_keys()], dtype=bool)
