@@ -25,7 +25,16 @@ from sundog.bins import uniform_leaves
 from sundog.errors import UserError
 from sundog.generate.adam import Descent, Params, Problem, Settled, started, walked
 from sundog.generate.panels import Kind
-from sundog.generate.relaxed_projection import Simplex, SoftMaker, axes_of, problem_of, restarted, soft_answer
+from sundog.generate.relaxed_projection import (
+    Simplex,
+    SoftMaker,
+    asked_axes,
+    held_frame,
+    only_columns,
+    problem_of,
+    restarted,
+    soft_answer,
+)
 from sundog.generate.soft_table import Frame, SoftTable, fresh_params, rounded
 from sundog.keys import Key
 from sundog.queries import BinaryTree, Conditional, Halfspaces, Marginal, Query, Ranges
@@ -74,13 +83,11 @@ class AnnealedProjection:
 
     def fit(self, key: Key, state: SoftTable, *, released: Released) -> SoftTable:
         """Project onto all measurements, from the given rows where they are held alike."""
-        queries = [measurement.query for measurement in released.measurements]
-        axes = [axis for query in queries for axis in axes_of(query, released.schema)]
-        table = restarted(key, state, Frame.of(released, axes, numbers=True), released=released)
-        if all(isinstance(query, Marginal) and len(query.axes) == 1 for query in queries):
+        table = restarted(key, state, held_frame(released, numbers=True), released=released)
+        if only_columns(released):
             return table
-        problem = problem_of(table, released, maker=SoftMaker(table.frame.asking(axes), self.simplex))
-        return replace(table, params=self.annealed(table.params, problem))
+        maker = SoftMaker(table.frame.asking(asked_axes(released)), self.simplex)
+        return replace(table, params=self.annealed(table.params, problem_of(table, released, maker=maker)))
 
     def annealed(self, params: Params, problem: Problem) -> Params:
         """The rows of least exact loss on the way from soft to sharp thresholds."""

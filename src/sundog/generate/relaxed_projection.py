@@ -73,12 +73,12 @@ class RelaxedProjection:
 
     def fit(self, key: Key, state: SoftTable, *, released: Released) -> SoftTable:
         """Project onto all measurements; goes on from the given rows where they are held over the same cells."""
-        tables = [axes_of(m.query, released.schema) for m in released.measurements]
-        frame = Frame.of(released, [axis for axes in tables if len(axes) > 1 for axis in axes], numbers=False)
-        table = restarted(key, state, frame, released=released)
-        if all(len(axes) == 1 for axes in tables):
+        table = restarted(key, state, held_frame(released, numbers=False), released=released)
+        if only_columns(released):
             return table
-        return projected(table, released, maker=SoftMaker(table.frame, self.simplex), descent=self.descent)
+        maker = SoftMaker(table.frame.asking(asked_axes(released)), self.simplex)
+        params = descended(table.params, problem_of(table, released, maker=maker), descent=self.descent)
+        return replace(table, params=params)
 
     def answer(self, state: SoftTable, query: Query) -> Float[np.ndarray, " cells"]:
         """The expected answer of the rounded rows."""
@@ -98,6 +98,22 @@ def axes_of(query: Query, schema: Schema) -> list[Axis]:
     if isinstance(query, Halfspaces | Ranges | Conditional):
         return label_axes(query, schema)
     return []
+
+
+def asked_axes(released: Released) -> list[Axis]:
+    """The axes of all measurements."""
+    return [axis for m in released.measurements for axis in axes_of(m.query, released.schema)]
+
+
+def only_columns(released: Released) -> bool:
+    """Whether every measurement is of a single column: then rows that start from them are all there is to do."""
+    return all(isinstance(m.query, Marginal) and len(m.query.axes) == 1 for m in released.measurements)
+
+
+def held_frame(released: Released, *, numbers: bool) -> Frame:
+    """Columns over the cells that tables of several columns tell apart; numeric ones as numbers where wanted."""
+    several = [m.query for m in released.measurements if len(m.query.columns) > 1 or isinstance(m.query, BinaryTree)]
+    return Frame.of(released, [axis for query in several for axis in axes_of(query, released.schema)], numbers=numbers)
 
 
 def restarted(key: Key, state: SoftTable, frame: Frame, *, released: Released) -> SoftTable:
@@ -135,14 +151,6 @@ def panels_of(frame: Frame, targets: Sequence[Target]) -> list[Panel]:
 def problem_of(table: SoftTable, released: Released, *, maker: Any) -> Problem:
     """What is to be minimised for these measurements."""
     return Problem(maker, transfers(maker.frame, table.leaves), panels_of(maker.frame, targets_of(released)))
-
-
-def projected(table: SoftTable, released: Released, *, maker: SoftMaker, descent: Descent) -> SoftTable:
-    """The soft rows that fit the measurements best."""
-    axes = [axis for m in released.measurements for axis in axes_of(m.query, released.schema)]
-    asked = SoftMaker(table.frame.asking(axes), maker.simplex)
-    problem = problem_of(table, released, maker=asked)
-    return SoftTable(table.frame, descended(table.params, problem, descent=descent), table.leaves)
 
 
 def soft_answer(table: SoftTable, query: Query, *, maker: Any) -> Float[np.ndarray, " cells"]:
