@@ -1,11 +1,14 @@
 """Counting: 105 two-way and 64 three-way marginals of a table of 15 columns, through the path that every run takes.
 
-The made-up table (labels with a long tail, skewed decimals; 10 million rows are about 230 MB) is written as Parquet into
+The made-up table (labels with a long tail, skewed decimals; 10 million rows are about 200 MB) is written as Parquet into
 a temporary folder. It is then opened as a PrivateTable, and its source adds up all marginals in one pass; after that
 the noise for all cells is drawn. Each part is timed in a process of its own, so that making the table costs nothing
 here; the peak of memory is taken after counting. More rows than the file holds are read as hard links to it.
 
-    python benchmarks/counting.py [--rows 10000000 ...] [--json]
+With --rows-per-unit the rows of each value of the last column count as one unit's and are bounded: the worst case for
+sorting, since nearly every row is its own unit.
+
+    python benchmarks/counting.py [--rows 10000000 ...] [--rows-per-unit K] [--json]
 """
 
 import argparse
@@ -31,7 +34,7 @@ TARGET = {"rows": 10_000_000, "cpu_s": 15.0, "peak_mb": 600.0}
 
 LABELS = {"sex": 2, "insured": 2, "triage": 5, "region": 8, "district": 12, "reason": 16, "ward": 20, "code": 60}
 WHOLE = {"age": (0, 100), "minutes": (0, 600), "visits": (0, 50)}
-DECIMAL = {"bmi": (10, 60, 1), "temperature": (34, 42, 2), "paid": (0, 2000, 2), "score": (0, 1, 6)}
+DECIMAL = {"bmi": (10, 60, 3), "temperature": (34, 42, 3), "paid": (0, 2000, 2), "score": (0, 1, 6)}
 BINS, THREE_WAY, RHO = 16, 64, 0.1
 
 
@@ -67,9 +70,9 @@ def make_chunk(random: np.random.Generator, rows: int) -> dict[str, Any]:
     columns["age"] = (100 * np.sqrt(hidden * random.random(rows))).astype(np.int64)
     columns["minutes"] = np.minimum(random.gamma(1.5, 30.0, rows) * (1 + hidden), 600).astype(np.int64)
     columns["visits"] = np.minimum(random.geometric(0.3, rows), 50)
-    columns["bmi"] = np.round(np.clip(random.normal(22 + 6 * hidden, 4, rows), 10, 60), 1)
-    columns["temperature"] = np.round(36.5 + random.gamma(1.0, 0.5, rows), 2)
-    columns["paid"] = np.where(random.random(rows) < 0.4, 0.0, np.round(random.lognormal(4, 1, rows), 2))
+    columns["bmi"] = np.round(np.clip(random.normal(22 + 6 * hidden, 4, rows), 10, 60), 3)
+    columns["temperature"] = np.round(36.5 + random.gamma(1.0, 0.5, rows), 3)
+    columns["paid"] = np.where(random.random(rows) < 0.3, 0.0, np.round(random.lognormal(4, 1, rows), 2))
     columns["score"] = random.beta(2, 8, rows)
     columns["bmi"] = pa.array(columns["bmi"], mask=random.random(rows) < 0.1)
     return columns
@@ -89,7 +92,7 @@ def write_table(path: Path, rows: int) -> None:
         writer.close()
 
 
-def count(data: str) -> dict[str, float]:
+def count(data: str, rows_per_unit: int | None) -> dict[str, float]:
     """What one process needs to count everything and to draw the noise."""
     from sundog.private import noise
     from sundog.private.table import PrivateTable, open_private
@@ -102,9 +105,10 @@ def count(data: str) -> dict[str, float]:
     triples = np.random.default_rng(0).permutation(list(combinations(names, 3)))[:THREE_WAY]
     queries = [Marginal.of(schema, *columns) for columns in [*combinations(names, 2), *triples.tolist()]]
     cells = sum(query.size for query in queries)
+    unit = PrivacyUnit() if rows_per_unit is None else PrivacyUnit(column=names[-1], rows=rows_per_unit)
 
     def add_up(source: Any) -> np.ndarray:
-        return source.add_up(schema, PrivacyUnit(), add=lambda rows, out: add_all(queries, rows, out), size=cells)
+        return source.add_up(schema, unit, add=lambda rows, out: add_all(queries, rows, out), size=cells)
 
     add_up(open_private(PrivateTable(make_chunk(np.random.default_rng(0), 10))))  # compile, as the first run ever does
     result: dict[str, float] = {"queries": len(queries), "cells": cells}
@@ -121,14 +125,14 @@ def count(data: str) -> dict[str, float]:
     return result | {"noise_cpu_s": time.process_time() - cpu}
 
 
-def run(rows: Sequence[int]) -> dict[str, Any]:
+def run(rows: Sequence[int], rows_per_unit: int | None = None) -> dict[str, Any]:
     """The measurements for several numbers of rows."""
     with tempfile.TemporaryDirectory(prefix="sundog-counting-") as folder:
-        results = [_measure(Path(folder), wanted) for wanted in sorted(rows)]
+        results = [_measure(Path(folder), wanted, rows_per_unit) for wanted in sorted(rows)]
     return {"benchmark": "counting", "summary": SUMMARY, "target": TARGET, "results": results}
 
 
-def _measure(folder: Path, rows: int) -> dict[str, Any]:
+def _measure(folder: Path, rows: int, rows_per_unit: int | None) -> dict[str, Any]:
     size = min(rows, MOST_IN_FILE)
     table = folder / f"table-{size}.parquet"
     if not table.exists():
@@ -138,7 +142,8 @@ def _measure(folder: Path, rows: int) -> dict[str, Any]:
         for link in range(rows // size):
             os.link(table, folder / f"part-{rows}-{link}.parquet")
         data = str(folder / f"part-{rows}-*.parquet")
-    return {"file_mb": round(table.stat().st_size / 1e6, 1), **json.loads(_self("--count", data))}
+    bounded = [] if rows_per_unit is None else ["--rows-per-unit", str(rows_per_unit)]
+    return {"file_mb": round(table.stat().st_size / 1e6, 1), **json.loads(_self("--count", data, *bounded))}
 
 
 def _self(*arguments: str) -> str:
@@ -163,6 +168,7 @@ def main() -> None:
     """Run this benchmark alone."""
     parser = argparse.ArgumentParser(description=SUMMARY)
     parser.add_argument("--rows", type=lambda text: int(float(text)), nargs="+", default=[10_000_000])
+    parser.add_argument("--rows-per-unit", type=int)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--count", help=argparse.SUPPRESS)
@@ -170,9 +176,9 @@ def main() -> None:
     if given.make:
         write_table(given.make, given.rows[0])
     elif given.count:
-        print(json.dumps(count(given.count)))
+        print(json.dumps(count(given.count, given.rows_per_unit)))
     else:
-        result = run(given.rows)
+        result = run(given.rows, given.rows_per_unit)
         print(json.dumps(result) if given.json else table(result))
 
 

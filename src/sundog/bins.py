@@ -161,7 +161,7 @@ class Bins:
         return Axis.grouped(column, [int(group) for group in groups])
 
     def _runs(self, leaves: Leaves) -> Axis:
-        """Equal mass by walking along the leaves; a bin ends when it is full or beside a heavy leaf."""
+        """Equal mass along the leaves that are light; a bin also ends beside a heavy one."""
         share = leaves.proportions
         alone = share > (HEAVY / self.most if len(share) > 1.5 * self.most else max(self.rare, NOISE * leaves.stddev))
         if leaves.column.missing is not None:
@@ -180,13 +180,10 @@ class Bins:
 
 def _filled(share: Float[np.ndarray, " leaves"], alone: Bool[np.ndarray, " leaves"], step: float) -> list[int]:
     """Where bins of mass `step` start; leaves that stand alone start their own, and so does what follows them."""
-    starts, mass = [0], float(share[0])
-    for leaf in range(1, len(share)):
-        if alone[leaf] or alone[leaf - 1] or mass >= step * (1 - 1e-9):
-            starts.append(leaf)
-            mass = 0.0
-        mass += float(share[leaf])
-    return starts
+    light = np.where(alone, 0.0, share)
+    bin_of = np.floor((np.cumsum(light) - light / 2) / max(step, 1e-12) * (1 - 1e-9))
+    new = (np.diff(bin_of) > 0) | alone[1:] | alone[:-1]
+    return [0, *(int(leaf) + 1 for leaf in np.flatnonzero(new))]
 
 
 def coarsened(axis: Axis, shares: Float[np.ndarray, " cells"], *, column: Column, most: int) -> Axis:

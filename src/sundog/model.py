@@ -35,9 +35,7 @@ class Model:
     public: Rows | None = None
 
     @staticmethod
-    def from_released(
-        released: Released, *, method: str, seed: int | None = None, public: Any = None
-    ) -> "Model":
+    def from_released(released: Released, *, method: str, seed: int | None = None, public: Any = None) -> "Model":
         """Fit a method to earlier measurements: no private data, no cost. `public`: a public table to start from."""
         recipe, seed = recipe_of(method), fresh_seed() if seed is None else seed
         known = public_rows_of(public, released.schema)

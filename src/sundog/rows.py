@@ -12,6 +12,7 @@ import pyarrow as pa
 from jaxtyping import Float, Int
 
 from sundog.axis import Axis
+from sundog.errors import UserError
 from sundog.schema import Numeric, Schema
 
 
@@ -34,6 +35,10 @@ class Rows:
     def cells(self, axis: Axis) -> Int[np.ndarray, " rows"]:
         """The cell of every row on an axis; worked out once per batch and shared by all queries."""
         if axis not in self._cells:
+            if axis.codes != self.schema.column(axis.column).size:  # its cells could lie outside any vector of totals
+                raise UserError(
+                    f"axis of column {axis.column!r}: it was made for another schema; make it from this one."
+                )
             self._cells[axis] = axis.cells(self.column(axis.column))
         return self._cells[axis]
 

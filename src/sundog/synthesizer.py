@@ -101,9 +101,7 @@ class Synthesizer:
         curator = self._curator(PrivateTable(table, delimiter=delimiter, sql=sql))
         fit_key, _ = split(key_of(self.seed), 2)
         try:
-            released, state = run(
-                fit_key, curator, recipe=self.recipe, report=report or _silent, public=self._public
-            )
+            released, state = run(fit_key, curator, recipe=self.recipe, report=report or _silent, public=self._public)
         except BaseException:
             self.paid_for = curator.released()
             raise

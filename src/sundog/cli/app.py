@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from sundog.cli import generate, ledger, measure, schema, synthesize, workload
+from sundog.cli import compare, generate, ledger, measure, methods, schema, synthesize, workload
 from sundog.errors import UserError
 from sundog.version import __version__
 
@@ -20,6 +20,8 @@ app = typer.Typer(
 app.command("synthesize")(synthesize.synthesize)
 app.command("measure")(measure.measure)
 app.command("generate")(generate.generate)
+app.command("compare")(compare.compare)
+app.command("methods")(methods.methods)
 app.add_typer(schema.app, name="schema")
 app.add_typer(workload.app, name="workload")
 app.add_typer(ledger.app, name="ledger")

@@ -15,6 +15,7 @@ def generate(
     *,
     out: o.OutFolder,
     method: o.Method = "independent",
+    public: o.Public = None,
     rows: o.Rows = None,
     seed: o.Seed = None,
     format: o.Format = "csv",
@@ -32,7 +33,7 @@ def generate(
         measurements = Released.load(released)
         prepare_folder(out, [*RELEASE, synthetic], force=force)
         report(f"fitting {method}")
-        model = Model.from_released(measurements, method=method, seed=seed)
+        model = Model.from_released(measurements, method=method, seed=seed, public=public)
         report("sampling")
         made = model.rows(rows)
         model.save(out)

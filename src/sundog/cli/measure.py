@@ -14,6 +14,7 @@ def measure(
     out: o.OutFile,
     privacy: Privacy,
     method: o.Method = "independent",
+    public: o.Public = None,
     seed: o.Seed = None,
     force: o.Force = False,
     json: o.AsJson = False,
@@ -22,7 +23,7 @@ def measure(
     with progress("starting") as report:
         from sundog.certificate import claim
 
-        synthesizer = synthesizer_for(table, privacy, schema=schema, method=method, seed=seed)
+        synthesizer = synthesizer_for(table, privacy, schema=schema, method=method, seed=seed, public=public)
         prepare_file(out, force=force)
         fit_or_keep(synthesizer, table, keep=out, report=report)
         released = synthesizer.released

@@ -13,7 +13,10 @@ Delta = Annotated[
     typer.Option(help="The chance that epsilon does not hold; default 1/n² where the number of rows is public."),
 ]
 Rho = Annotated[float | None, typer.Option(help="The privacy budget as zCDP, instead of --epsilon.")]
-Method = Annotated[str, typer.Option(help="The method.")]
+Method = Annotated[str, typer.Option(help="The method; `sundog methods` lists them.")]
+Public = Annotated[
+    str | None, typer.Option(help="A public table of the same schema to start from (see: sundog methods).")
+]
 NeighboursOption = Annotated[
     Literal["add-remove", "replace"],
     typer.Option("--neighbours", help="add-remove: the number of rows is private; replace: it is public."),

@@ -24,6 +24,7 @@ def synthesize(
     out: o.OutFolder,
     privacy: Privacy,
     method: o.Method = "independent",
+    public: o.Public = None,
     rows: o.Rows = None,
     seed: o.Seed = None,
     format: o.Format = "csv",
@@ -40,7 +41,7 @@ def synthesize(
         from sundog.synthesize import check_rows
 
         check_rows(rows)
-        synthesizer = synthesizer_for(table, privacy, schema=schema, method=method, seed=seed)
+        synthesizer = synthesizer_for(table, privacy, schema=schema, method=method, seed=seed, public=public)
         prepare_folder(out, [*RELEASE, synthetic], force=force)
         fit_or_keep(synthesizer, table, keep=out / "released.json", report=report)
         report("sampling")
@@ -58,22 +59,25 @@ def synthesize(
     say(spent(synthesizer) | {"method": method, "rows": len(made), "files": files}, lines, as_json=json)
 
 
-def synthesizer_for(table: Table, privacy: Privacy, *, schema: Path, method: str, seed: int | None) -> "Synthesizer":
+def synthesizer_for(
+    table: Table, privacy: Privacy, *, schema: Path, method: str, seed: int | None, public: str | None
+) -> "Synthesizer":
     """The synthesizer that a command's options describe."""
     from sundog.schema import Schema
     from sundog.synthesizer import Synthesizer
 
-    public = Schema.load(schema)
+    facts = Schema.load(schema)
     return Synthesizer(
-        public,
+        facts,
         epsilon=privacy.epsilon,
         delta=privacy.delta,
         rho=privacy.rho,
         method=method,
+        public=public,
         neighbours=privacy.neighbours,
         unit=privacy.unit,
         rows_per_unit=privacy.rows_per_unit,
-        dataset=table.account(public.name),
+        dataset=table.account(facts.name),
         seed=seed,
         ledger=table.ledger,
     )

@@ -8,6 +8,7 @@ nobody asks for. Rows are drawn clique after clique, systematically within each 
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -107,7 +108,7 @@ def _draw(
 def _contract(factors: list[Table], keep: Clique) -> Float[np.ndarray, "..."]:
     """The product of tables, summed over all columns but those kept."""
     names = {column: k for k, column in enumerate(sorted({c for columns, _ in factors for c in columns}))}
-    operands: list[object] = []
+    operands: list[Any] = []
     for columns, table in factors:
         operands += [table, [names[column] for column in columns]]
     return np.einsum(*operands, [names[column] for column in keep], optimize=len(factors) > 1)

@@ -64,6 +64,7 @@ class _Home:
 def descend(
     start: Potentials,
     targets: list[Target],
+    *,
     calibrate: Callable[[Potentials], Tables],
     nodes: tuple[Clique, ...],
     iterations: int,
@@ -113,7 +114,8 @@ def _home(target: Target, nodes: tuple[Clique, ...], start: Potentials) -> _Home
 
 
 def _evaluate(homes: list[_Home], tables: Tables) -> tuple[float, Potentials]:
-    loss, gradient = 0.0, {}
+    loss = 0.0
+    gradient: Potentials = {}
     for home in homes:
         value, slope = home.target.loss(tables[home.node].sum(axis=home.summed) if home.summed else tables[home.node])
         loss += value

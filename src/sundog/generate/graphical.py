@@ -41,6 +41,8 @@ from sundog.schema import Schema
 
 CELL_MEGABYTES = 8 / 2**20
 REFERENCE_ROWS = 100_000
+QUICK_MEGABYTES = 0.5
+"""Smaller models are compiled without optimisation: that takes half the time, and more than running them."""
 FAINTEST = 1e-7
 """The least proportion from which a cell can still grow: the descent is multiplicative."""
 
@@ -62,8 +64,8 @@ class Graphical:
     """`megabytes` bounds the junction tree; `iterations` and `tolerance` (relative gain of 50 steps) the descent."""
 
     megabytes: float = 256.0
-    iterations: int = 2000
-    tolerance: float = 1e-4
+    iterations: int = 1000
+    tolerance: float = 1e-3
 
     def supports(self, query: Query) -> bool:
         """Marginals."""
@@ -81,9 +83,7 @@ class Graphical:
     def fit(self, key: Key, state: GraphicalState, *, released: Released) -> GraphicalState:
         """Descend from the given state, as far as its axes still hold, else from independent columns."""
         known = leaves_of(released)
-        leaves = [
-            known[one.column.name] if known[one.column.name].stddev > 0 else one for one in state.leaves
-        ]
+        leaves = [known[one.column.name] if known[one.column.name].stddev > 0 else one for one in state.leaves]
         axes = model_axes(released, leaves)
         targets = targets_of(released, axes)
         edges = public_edges(state.public, axes)
@@ -91,7 +91,14 @@ class Graphical:
         order = _junction_tree([axis.size for axis in axes], cliques, limit=self.megabytes)
         start = _start(cliques, state=state, axes=axes, leaves=leaves, edges=edges)
         calibrate = _message_passing([axis.size for axis in axes], cliques, order=order)
-        potentials, tables = descend(start, targets, calibrate, order[0], self.iterations, self.tolerance)
+        potentials, tables = descend(
+            start,
+            targets,
+            calibrate=calibrate,
+            nodes=order[0],
+            iterations=self.iterations,
+            tolerance=self.tolerance,
+        )
         return GraphicalState(
             state.schema, tuple(leaves), tuple(axes), CalibratedTree(*order, tables), potentials, state.public
         )
@@ -165,7 +172,7 @@ def _maximal(cliques: Sequence[Clique]) -> list[Clique]:
 
 
 def _mbi() -> Any:
-    """mbi, without the two warnings it gives at import: precision is set here, and no compilation cache is written."""
+    """The library, without the two warnings it gives at import: precision is set here, and no compilation cache is written."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="JAX is running in float32 mode")
         warnings.filterwarnings("ignore", message="JAX persistent compilation cache is enabled")
@@ -213,7 +220,7 @@ def _junction_tree(
 def _message_passing(
     sizes: Sequence[int], cliques: list[Clique], *, order: tuple[tuple[Clique, ...], tuple[int, ...]]
 ) -> Callable[[Potentials], tuple[Float[np.ndarray, "..."], ...]]:
-    """Mbi's message passing for one graph, compiled: from potentials to the proportions of the tree's cliques."""
+    """Message passing by mbi for one graph, compiled: from potentials to the proportions of the tree's cliques."""
     import jax
 
     mbi, domain, nodes = _mbi(), _domain(sizes), order[0]
@@ -225,7 +232,8 @@ def _message_passing(
         marginals = mbi.marginal_oracles.message_passing_hugin(beliefs, 1.0, tree)
         return [marginals[node].values for node in nodes]
 
-    compiled = jax.jit(calibrate)
+    small = _megabytes(sizes, list(nodes)) < QUICK_MEGABYTES
+    compiled = jax.jit(calibrate, compiler_options={"xla_backend_optimization_level": 0} if small else None)
 
     def run(potentials: Potentials) -> tuple[Float[np.ndarray, "..."], ...]:
         with jax.enable_x64(True):

@@ -28,8 +28,11 @@ def model_axes(released: Released, leaves: list[Leaves]) -> list[Axis]:
 
 def targets_of(released: Released, axes: list[Axis]) -> list[Target]:
     """All measured marginals as targets of the descent."""
-    made = [_target(m.query, m.values / released.rows, m.stddev / released.rows, axes, released.schema)
-            for m in released.measurements if isinstance(m.query, Marginal)]
+    made = [
+        _target(m.query, m.values / released.rows, m.stddev / released.rows, axes, released.schema)
+        for m in released.measurements
+        if isinstance(m.query, Marginal)
+    ]
     return [target for target in made if target is not None]
 
 
@@ -39,7 +42,8 @@ def _target(
     """A measurement in the model's terms; a one-way measurement finer than the model is added up to the model's cells."""
     places = [schema.position(name) for name in query.columns]
     if len(places) == 1 and query.axes[0] != axes[places[0]]:
-        return _added_up(query.axes[0], values, stddev, axes[places[0]], schema, places[0])
+        fine = Leaves(schema.columns[places[0]], query.axes[0], values)
+        return _added_up(fine, stddev, axes[places[0]], places[0])
     order = np.argsort(places)
     table = np.moveaxis(values.reshape(query.shape), range(len(places)), np.argsort(order))
     coarser = [query.axes[k] for k in order]
@@ -48,15 +52,12 @@ def _target(
     return Target(tuple(sorted(places)), table, np.full(table.shape, stddev**-2), tuple(maps))
 
 
-def _added_up(
-    fine: Axis, values: Float[np.ndarray, " cells"], stddev: float, model: Axis, schema: Schema, place: int
-) -> Target | None:
+def _added_up(fine: Leaves, stddev: float, model: Axis, place: int) -> Target | None:
     """One-way values on the model's cells; None where the cells do not nest (the values still shape the leaves)."""
-    leaves = Leaves(schema.columns[place], fine, values) if fine.groups is None else None
-    if leaves is None or leaves.within(model).axis != fine:
+    if fine.axis.groups is not None or fine.within(model).axis != fine.axis:
         return None
-    cells = leaves.cells(model)
-    summed = np.bincount(cells, weights=values, minlength=model.size)
+    cells = fine.cells(model)
+    summed = np.bincount(cells, weights=fine.proportions, minlength=model.size)
     parts = np.bincount(cells, minlength=model.size)
     return Target((place,), summed, 1 / (np.maximum(parts, 1) * stddev**2), (None,))
 

@@ -25,8 +25,8 @@ from sundog.errors import UserError
 Label = str | int | float | bool
 NumericKind = Literal["integer", "number", "date", "datetime", "magnitude"]
 """A magnitude is the signed power of two of a number whose bounds are not known yet (see private.complete)."""
-GRID_LIMIT = 2**52
-"""The finest grid a column may have: beyond it double-precision arithmetic could not place a value exactly."""
+GRID_LIMIT = 2**50
+"""How many grid units a column may reach, and reach from zero: farther out double precision could miss the grid point."""
 
 EPOCH = date(1970, 1, 1)
 
@@ -103,11 +103,11 @@ class Numeric:
     bins: int | tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.steps > GRID_LIMIT:
-            remedy = {"number": "sundog.decimals", "datetime": "sundog.resolution"}.get(self.kind, "the bounds")
+        if max(self.steps, abs(self.lower), abs(self.upper)) > GRID_LIMIT:
+            remedy = {"number": "fewer sundog.decimals", "datetime": "a coarser sundog.resolution"}.get(self.kind)
             raise UserError(
-                f"field {self.name!r}: its grid has {self.steps} points; at most 2^52 are allowed. "
-                f"Narrow the bounds or coarsen {remedy}."
+                f"field {self.name!r}: its grid reaches from {self.lower:.6g} to {self.upper:.6g} units; it may reach "
+                f"2^50 (about 1.1e15) from zero. Narrow the bounds{f', or give {remedy}' if remedy else ''}."
             )
 
     @property
@@ -152,8 +152,19 @@ class Numeric:
             default = "%Y-%m-%d" if self.kind == "date" else "%Y-%m-%dT%H:%M:%S"
             return pc.strftime(values.cast(pa.timestamp("s")), format=self.format or default)
         if self.fixed_decimals and self.decimals:
-            return pc.round(values, ndigits=self.decimals).cast(pa.decimal128(38, self.decimals)).cast(pa.string())
+            return self._decimal_text(codes)
         return values.cast(pa.string())
+
+    def _decimal_text(self, codes: Int[np.ndarray, " rows"]) -> pa.Array:
+        """Exact decimals from the whole grid units: '-0.50'."""
+        import pyarrow.compute as pc
+
+        codes = np.asarray(codes).astype(np.int64)
+        units = codes + self.lower
+        whole, part = np.divmod(np.abs(units), 10**self.decimals)
+        sign = pa.array(np.where(units < 0, "-", ""), mask=codes == self.steps)
+        digits = pc.utf8_lpad(pa.array(part).cast(pa.string()), self.decimals, "0")
+        return pc.binary_join_element_wise(sign, pa.array(whole).cast(pa.string()), ".", digits, "")
 
     def describe(self, code: int) -> str:
         """One code in words."""

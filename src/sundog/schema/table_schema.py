@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sundog.errors import UserError
-from sundog.schema.columns import EPOCH, Categorical, Column, Identifier, Label, Numeric
+from sundog.schema.columns import EPOCH, GRID_LIMIT, Categorical, Column, Identifier, Label, Numeric
 from sundog.schema.model import Schema
 
 DEFAULT_GRID = 1_000_000
@@ -152,9 +152,11 @@ def _categorical(field: FieldModel, nullable: bool) -> Categorical:
             raise UserError(
                 f"field {field.name!r}: category {label!r} is a {kind}, but the field's type is {field.type}."
             )
-    texts = [str(label) for label in labels]
-    if len(set(texts)) < len(texts):
-        twice = next(text for text in texts if texts.count(text) > 1)
+        limit = math.inf if isinstance(label, float) else 2**63 if field.type == "integer" else 2**53
+        if not isinstance(label, str) and not abs(label) < limit:
+            raise UserError(f"field {field.name!r}: category {label!r} is no number that 64 bits hold; list strings.")
+    if len(set(labels)) < len(labels):
+        twice = next(label for label in labels if labels.count(label) > 1)
         raise UserError(f"field {field.name!r}: category {twice!r} is listed twice; categories must be distinct.")
     place = field.sundog.out_of_domain
     if isinstance(place, str) and place != "missing" and place not in labels and field.type == "string":
@@ -192,6 +194,11 @@ def _numeric(field: FieldModel, nullable: bool) -> Numeric:
             f"field {field.name!r}: constraints.{lacking} is missing; a {field.type} field needs public bounds. "
             "Where they are unknown, pay for them with: sundog schema complete."
         )
+    if field.sundog.out_of_domain is not None:
+        raise UserError(
+            f"field {field.name!r}: sundog.outOfDomain is for categories; a {field.type} outside its bounds counts as the "
+            "nearest bound. Drop it, and widen the bounds if they should not be reached."
+        )
     decimals = _decimals(field, low, high)
     unit = _units_of(field, decimals)
     lower, upper = unit(low, ROUND_CEILING), unit(high, ROUND_FLOOR)
@@ -218,10 +225,11 @@ def _decimals(field: FieldModel, low: Any, high: Any) -> int:
         return 0
     if field.sundog.decimals is not None:
         return field.sundog.decimals
-    span = float(_number(field, high) - _number(field, low))
-    if not span > 0:
+    bounds = _number(field, low), _number(field, high)
+    span, reach = float(bounds[1] - bounds[0]), float(max(map(abs, bounds)))
+    if not span > 1e-15:
         return 0
-    return max(0, min(15, math.ceil(math.log10(DEFAULT_GRID / span))))
+    return max(0, min(15, math.ceil(math.log10(DEFAULT_GRID / span)), math.floor(math.log10(GRID_LIMIT / reach))))
 
 
 def _number(field: FieldModel, value: Any) -> Decimal:
@@ -229,8 +237,8 @@ def _number(field: FieldModel, value: Any) -> Decimal:
         number = Decimal(str(value))
     except InvalidOperation:
         number = Decimal("nan")
-    if not number.is_finite() or isinstance(value, bool):
-        raise UserError(f"field {field.name!r}: bound or bin edge {value!r} is not a finite number.")
+    if not number.is_finite() or number.adjusted() > 30 or isinstance(value, bool):
+        raise UserError(f"field {field.name!r}: bound or bin edge {value!r} is not a number between -1e30 and 1e30.")
     return number
 
 

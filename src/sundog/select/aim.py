@@ -31,7 +31,7 @@ from sundog.select.base import affordable, estimates, leftover, noise_stddev, sp
 EXPECTED = math.sqrt(2 / math.pi)
 """E|N(0, 1)|."""
 FIXED_POINT = 16
-"""Weights are whole multiples of 1/16."""
+"""Weights are whole multiples of 1/16 of the least."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class AIM:
 
     rounds: float = 16.0
     share_select: float = 0.1
-    megabytes: float = 80.0
+    megabytes: float = 4.0
     weights: tuple[float, ...] | None = None
     selects = True
     refits = True
@@ -75,8 +75,8 @@ class AIM:
             part: sum(c * len({*part.columns} & {*s.columns}) for c, s in zip(importance, workload, strict=True))
             for part in below
         }
-        most = max(weights.values(), default=1.0)
-        return {part: max(1, round(weight * FIXED_POINT * len(workload) / most)) for part, weight in weights.items()}
+        least = min((weight for weight in weights.values() if weight > 0), default=1.0)
+        return {part: round(weight / least * FIXED_POINT) for part, weight in weights.items() if weight > 0}
 
     def _round(
         self, scored: Sequence[tuple[Query, int]], model: tuple[Generator[Any], Any], released: Released, rho: float

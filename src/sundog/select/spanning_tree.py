@@ -15,7 +15,7 @@ from sundog.generate import Generator
 from sundog.proposal import Proposal, Selection
 from sundog.queries import Query
 from sundog.released import Released
-from sundog.select.base import estimates
+from sundog.select.base import estimates, leftover
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class SpanningTree:
         joined = components(m.query for m in released.measurements)
         candidates = tuple(query for query in workload if len(query.columns) == 2 and not _connected(query, joined))
         if not candidates:
-            return None
+            return leftover(released, remaining_rho)
         rho = remaining_rho / edges_left(candidates, joined)
         return Proposal(
             selection=Selection(candidates, estimates(model, candidates, released)),

@@ -5,6 +5,7 @@ later a cluster, where every executor adds up its own part and only the totals t
 """
 
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Protocol
 
 import numpy as np
@@ -37,13 +38,17 @@ class Source(Protocol):
 
 
 def check_columns(found: tuple[str, ...], wanted: tuple[str, ...]) -> None:
-    """Refuse, before any row is read, a table that lacks a declared column."""
+    """Refuse, before any row is read, a table that lacks a declared column.
+
+    Of the names that are there only near ones are told: where a file has no header line, they are a row's cells.
+    """
     lacking = [name for name in wanted if name not in found]
     if lacking:
-        shown = ", ".join(repr(name) for name in found[:20]) or "none"
+        near = get_close_matches(lacking[0].casefold(), [name.casefold() for name in found], n=1, cutoff=0.8)
+        hint = next((f", of which {name!r} comes near" for name in found if [name.casefold()] == near), "")
         raise UserError(
             f"the table lacks the column {lacking[0]!r}"
             + (f" and {len(lacking) - 1} more" if lacking[1:] else "")
-            + "; "
-            f"columns found: {shown}. Mend the schema or the table (a CSV file with another separator: --delimiter)."
+            + f"; columns found: {len(found)}{hint}. Mend the schema or the table (a text file needs a header line; one "
+            "with another separator than comma or tab needs --delimiter)."
         )

@@ -1,16 +1,25 @@
 """Tables that DuckDB can read: frames, CSV and Parquet files, databases, SQL queries.
 
 DuckDB encodes the rows to small integers (sources.encode) and streams them as Arrow batches; memory does not grow with
-the number of rows. The engine's own error texts can quote cells, so none of them ever leaves this file.
+the number of rows. Where a unit has several rows, they are sorted by unit, which the engine does on disk if it must, in
+a folder that only this user can read. The engine's own error texts can quote cells, so none of them ever leaves this
+file.
 """
 
-from collections.abc import Iterator
+import atexit
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from jaxtyping import Int
 
 from sundog.errors import UserError
@@ -27,11 +36,23 @@ def connect() -> Any:
     """A private in-memory engine that fetches no extensions and writes nothing but spill files."""
     import duckdb
 
-    settings: dict[str, Any] = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+    settings: dict[str, Any] = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "temp_directory": tempfile.mkdtemp(dir=_spill_folder()),
+    }
     connection = duckdb.connect(config=settings)
     # Otherwise TRY_CAST moves into the CSV reader, which drops the whole line where the cell should become null.
     connection.execute("SET disabled_optimizers = 'type_pushdown'")
     return connection
+
+
+@cache
+def _spill_folder() -> Path:
+    """Where the engines of this process put what does not fit into memory; gone when the process ends."""
+    folder = tempfile.mkdtemp(prefix="sundog-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 @dataclass
@@ -63,42 +84,41 @@ class DuckTable:
     def value_counts(self, column: str, unit: PrivacyUnit) -> dict[str, int]:
         """How often each text occurs in one column."""
         check_columns(self.columns, (column, *((unit.column,) if unit.column else ())))
-        text = self.raw[column].as_text()
-        inner = f"SELECT {text} AS value{self._unit_key(unit)} FROM {self.relation}"
-        sql = f"SELECT value, count(*) FROM ({self._bounded(inner, unit, order='value')}) WHERE value IS NOT NULL GROUP BY value"
+        counts: Counter[str] = Counter()
         with self.quiet_failures():
-            return dict(self.connection.sql(sql).fetchall())
+            for batch in self._stream([self.raw[column].as_text()], unit):
+                values, numbers = pc.value_counts(batch.column(0)).flatten()
+                counts.update(dict(zip(values.to_pylist(), numbers.to_pylist(), strict=True)))
+        return {value: count for value, count in counts.items() if value is not None}
 
     def _batches(self, schema: Schema, unit: PrivacyUnit) -> Iterator[Rows]:
         check_columns(self.columns, (*schema.names, *((unit.column,) if unit.column else ())))
         with self.quiet_failures():
             self._create_types(schema)
-            for batch in self.connection.sql(self._encoding(schema, unit)).to_arrow_reader(BATCH):
-                yield Rows(schema, tuple(_numpy(batch.column(k)) for k in range(len(schema.columns))))
+            codes = [encode_sql(column, self.raw[column.name], schema.missing_values) for column in schema.columns]
+            for batch in self._stream(codes, unit):
+                yield Rows(schema, tuple(_numpy(batch.column(k)) for k in range(len(codes))))
 
-    def _encoding(self, schema: Schema, unit: PrivacyUnit) -> str:
-        codes = [
-            f"{encode_sql(column, self.raw[column.name], schema.missing_values)} AS code{k}"
-            for k, column in enumerate(schema.columns)
-        ]
-        inner = f"SELECT {', '.join(codes)}{self._unit_key(unit)} FROM {self.relation}"
-        order = ", ".join(f"code{k}" for k in range(len(codes)))
-        return self._bounded(inner, unit, order=order)
+    def _stream(self, parts: list[str], unit: PrivacyUnit) -> Iterator[pa.RecordBatch]:
+        """These expressions of all rows, at most `unit.rows` rows of each unit.
 
-    def _unit_key(self, unit: PrivacyUnit) -> str:
-        return f", {self.raw[unit.column].as_text()} AS unit" if unit.column else ""
-
-    def _bounded(self, inner: str, unit: PrivacyUnit, *, order: str) -> str:
-        """At most `unit.rows` rows of each unit, chosen by a hash of the row alone; rows without a unit are one unit."""
+        Which rows of a unit are kept depends on a hash of the unit and of what is kept, and on no other unit's rows, so
+        that one unit can change no more than its own rows. Rows without a unit are one unit.
+        """
+        named = ", ".join(f"{part} AS part{k}" for k, part in enumerate(parts))
         if unit.column is None:
-            return inner
-        choice = f"row_number() OVER (PARTITION BY unit ORDER BY hash({order}))"
-        return f"SELECT * EXCLUDE (unit) FROM ({inner}) QUALIFY {choice} <= {unit.rows}"
+            yield from self.connection.sql(f"SELECT {named} FROM {self.relation}").to_arrow_reader(BATCH)
+            return
+        key = f"COALESCE('=' || {self.raw[unit.column].as_text()}, '')"
+        order = ", ".join(["unit", *(f"part{k}" for k in range(len(parts)))])
+        inner = f"SELECT {named}, {key} AS unit FROM {self.relation}"
+        sql = f"SELECT * FROM ({inner}) ORDER BY unit, hash({order})"
+        yield from _first_of_each(self.connection.sql(sql).to_arrow_reader(BATCH), unit.rows)
 
     def _create_types(self, schema: Schema) -> None:
         for column in schema.columns:
             if isinstance(column, Categorical) and not column.boolean and enum_name(column) not in self._types:
-                self.connection.execute(f"CREATE TYPE {enum_name(column)} AS {enum_type(column)}")
+                self.connection.execute(f"CREATE TEMP TYPE {enum_name(column)} AS {enum_type(column)}")
                 self._types.add(enum_name(column))
 
     @contextmanager
@@ -120,6 +140,21 @@ def raw_columns(connection: Any, relation: str) -> dict[str, RawColumn]:
     """The columns of a relation with their engine types; reads no row."""
     described = connection.sql(f"DESCRIBE SELECT * FROM {relation}").fetchall()
     return {name: RawColumn(name, kind) for name, kind, *_ in described}
+
+
+def _first_of_each(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """The first `rows` rows of every run of equal units (the last column), also where a run crosses batches."""
+    last, seen = None, 0
+    for batch in batches:
+        if not len(batch):
+            continue
+        unit = batch.column(batch.num_columns - 1)
+        changes = pc.not_equal(unit.slice(1), unit.slice(0, len(unit) - 1)).to_numpy(zero_copy_only=False)
+        place = np.arange(len(unit))
+        begin = np.where(np.concatenate([[unit[0].as_py() != last], changes]), place, -seen)
+        rank = place - np.maximum.accumulate(begin)
+        last, seen = unit[-1].as_py(), int(rank[-1]) + 1
+        yield batch.filter(pa.array(rank < rows))
 
 
 def _numpy(column: pa.Array) -> Int[np.ndarray, " rows"]:

@@ -1,7 +1,7 @@
 """The SQL that turns one raw column into codes: the one definition of encoding, for every source.
 
 Text is read as text, typed columns by their type; what cannot be read is null; null and unknown labels have their
-declared place. No cell can raise an error, whatever it holds.
+declared place. No cell can raise an error, whatever it holds, and a cell's code depends on that cell alone.
 """
 
 import hashlib
@@ -26,10 +26,11 @@ def literal(text: str) -> str:
 
 @dataclass(frozen=True)
 class RawColumn:
-    """A column as the engine sees it: its name and type there."""
+    """A column as the engine sees it: its name and type there; `others` hold the cells that are of another type."""
 
     name: str
     type: str
+    others: tuple["RawColumn", ...] = ()
 
     @property
     def sql(self) -> str:
@@ -51,8 +52,15 @@ class RawColumn:
         """Whether the engine holds dates or times of day on dates."""
         return self.type == "DATE" or self.type.startswith("TIMESTAMP")
 
+    @property
+    def parts(self) -> tuple["RawColumn", ...]:
+        """The column type by type; each row is null in all of them but one."""
+        return (RawColumn(self.name, self.type), *self.others)
+
     def as_text(self) -> str:
         """The value as text; a float that is a whole number reads like the whole number."""
+        if self.others:
+            return f"COALESCE({', '.join(part.as_text() for part in self.parts)})"
         if self._wide_moment:  # the engine fails on years that it cannot spell
             years = f"{self._typed('0001-01-01')} AND {self._typed('9999-12-31')}"
             return f"CASE WHEN {self.sql} BETWEEN {years} THEN CAST({self.sql} AS VARCHAR) END"
@@ -63,6 +71,8 @@ class RawColumn:
 
     def as_number(self) -> str:
         """The value as a double, null where it is none."""
+        if self.others:
+            return f"COALESCE({', '.join(part.as_number() for part in self.parts)})"
         if self.number or self.type == "BOOLEAN":
             value = f"CAST({self.sql} AS DOUBLE)"
         else:
@@ -115,19 +125,22 @@ def storage_type(size: int) -> str:
 
 def encode_sql(column: Column, raw: RawColumn, missing_values: tuple[str, ...]) -> str:
     """The SQL expression of a column's code."""
+    codes = ", ".join(_code(column, part, missing_values) for part in raw.parts)
+    place = _place_of_unknown(column, raw, missing_values)
+    return f"CAST(COALESCE({codes}, {place}) AS {storage_type(column.size)})"
+
+
+def _code(column: Column, raw: RawColumn, missing_values: tuple[str, ...]) -> str:
     if isinstance(column, Numeric):
-        code = _numeric_code(column, raw, missing_values)
-        place = str(column.null_code)
-    else:
-        code = _boolean_code(column, raw) if column.boolean else _label_code(column, raw)
-        place = _place_of_unknown(column, raw, missing_values)
-    return f"CAST(COALESCE({code}, {place}) AS {storage_type(column.size)})"
+        return _numeric_code(column, raw, missing_values)
+    return _boolean_code(column, raw) if column.boolean else _label_code(column, raw)
 
 
-def _place_of_unknown(column: Categorical, raw: RawColumn, missing_values: tuple[str, ...]) -> str:
-    if column.fallback == column.null_code:
+def _place_of_unknown(column: Column, raw: RawColumn, missing_values: tuple[str, ...]) -> str:
+    if isinstance(column, Numeric) or column.fallback == column.null_code:
         return str(column.null_code)
-    absent = f"{raw.sql} IS NULL" + "".join(f" OR {raw.as_text()} = {literal(text)}" for text in missing_values)
+    null = " AND ".join(f"{part.sql} IS NULL" for part in raw.parts)
+    absent = f"({null})" + "".join(f" OR {raw.as_text()} = {literal(text)}" for text in missing_values)
     return f"CASE WHEN {absent} THEN {column.null_code} ELSE {column.fallback} END"
 
 

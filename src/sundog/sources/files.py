@@ -7,6 +7,7 @@ Lines too short are filled with nulls, surplus cells and unreadable lines are dr
 import csv
 import glob
 import gzip
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -65,14 +66,14 @@ def _open_text(paths: list[str], delimiter: str) -> DuckTable:
         if _header(path, delimiter) != header:
             raise UserError(f"{path!r} has another header line than {paths[0]!r}; files of one table must agree.")
     twice = next((name for name in header if header.count(name) > 1 and name), None)
-    if twice is not None:
-        raise UserError(f"{paths[0]!r}: its header names {twice!r} twice; column names must be unique.")
+    if twice is not None:  # named by their places: a first line that is no header would be a row
+        places = " and ".join(str(k) for k, name in enumerate(header, start=1) if name == twice)
+        raise UserError(f"{paths[0]!r}: columns {places} have the same name in its header; names must be unique.")
     spec = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(header)))
-    files = ", ".join(literal(path) for path in paths)
     relation = (
-        f"read_csv([{files}], columns={{{spec}}}, auto_detect=false, header=true, delim={literal(delimiter)}, "
+        f"read_csv({_listed(paths)}, columns={{{spec}}}, auto_detect=false, header=true, delim={literal(delimiter)}, "
         "quote='\"', escape='\"', strict_mode=false, null_padding=true, ignore_errors=true, parallel=false, "
-        "max_line_size=67108864, buffer_size=268435456)"
+        "allow_quoted_nulls=false, max_line_size=67108864, buffer_size=268435456)"
     )
     raw = {name: RawColumn(f"c{k}", "VARCHAR") for k, name in enumerate(header)}
     return DuckTable(connect(), relation, raw, label=f"data file {paths[0]!r}")
@@ -81,20 +82,40 @@ def _open_text(paths: list[str], delimiter: str) -> DuckTable:
 def _header(path: str, delimiter: str) -> list[str]:
     opener: Any = gzip.open if path.lower().endswith(".gz") else open
     try:
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+        # The first block holds rows too; their bytes must not decide whether the file opens.
+        with opener(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
             header = next(csv.reader(file, delimiter=delimiter), None)
-    except UnicodeDecodeError:
-        raise UserError(f"data file {path!r} is not UTF-8 text; convert it to UTF-8.") from None
-    except (OSError, EOFError, csv.Error):
+    except (OSError, EOFError, csv.Error, zlib.error):
         raise UserError(f"data file {path!r} cannot be read; check that it is complete and readable.") from None
+    if header and any("\udc80" <= letter <= "\udcff" for name in header for letter in name):
+        raise UserError(f"data file {path!r}: its header is not UTF-8 text; convert it to UTF-8.")
     if not header:
         raise UserError(f"data file {path!r} is empty; it needs a header line with the column names.")
     return header
 
 
+def _listed(paths: list[str]) -> str:
+    """The paths in SQL, as they are: the engine would take '*' or '[' in a name for a pattern."""
+    return f"[{', '.join(literal(glob.escape(path)) for path in paths)}]"
+
+
 def _open_parquet(paths: list[str]) -> DuckTable:
-    files = ", ".join(literal(path) for path in paths)
-    return _describe(connect(), f"read_parquet([{files}], union_by_name=true)", f"data file {paths[0]!r}")
+    table = _describe(connect(), f"read_parquet({_listed(paths)}, union_by_name=true)", f"data file {paths[0]!r}")
+    _refuse_names_by_case(paths[0])
+    return table
+
+
+def _refuse_names_by_case(path: str) -> None:
+    from pyarrow import parquet
+
+    seen: dict[str, str] = {}
+    for name in parquet.read_schema(path).names:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            raise UserError(
+                f"data file {path!r}: its columns {other!r} and {name!r} differ by case only, which the engine cannot "
+                "tell apart in Parquet files; rename one."
+            )
 
 
 def _open_database(path: str, sql: str | None) -> DuckTable:
@@ -105,7 +126,10 @@ def _open_database(path: str, sql: str | None) -> DuckTable:
         connection.execute(f"ATTACH {literal(path)} AS data (READ_ONLY)")
         connection.execute("USE data")
         if sql is None:
-            tables = [name for (name,) in connection.sql("SELECT table_name FROM duckdb_tables()").fetchall()]
+            tables = [
+                name
+                for (name,) in connection.sql("SELECT table_name FROM duckdb_tables() ORDER BY table_name").fetchall()
+            ]
             if len(tables) != 1:
                 found = ", ".join(map(repr, tables)) or "none"
                 raise UserError(f'{path!r} holds the tables {found}; say which with --sql "SELECT * FROM ...".')

@@ -1,0 +1,17 @@
+"""What all tests share: a ledger of their own, no network of time limits in hypothesis, and a small table of every kind."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("sundog", deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "sundog"))
+
+
+@pytest.fixture(autouse=True)
+def own_ledger(tmp_path, monkeypatch):
+    """No test can read or spend what another test, or the person running them, has on a ledger."""
+    path = tmp_path / "ledger.sqlite"
+    monkeypatch.setenv("SUNDOG_LEDGER", str(path))
+    return path

@@ -1,0 +1,91 @@
+"""Every selection rule with every generator that supports its queries: it runs, spends its budget, and can be refitted."""
+
+import numpy as np
+import pytest
+
+from example_tables import SCHEMA, table
+from sundog import Synthesizer, load
+from sundog import methods as registry
+from sundog.bins import Bins
+from sundog.errors import UserError
+from sundog.generate import GENERATORS
+from sundog.methods import METHODS, First, Recipe, one_way, recipe_of, two_way
+from sundog.select import RULES
+
+CASES = [(rule, generator, way) for rule in RULES for generator in GENERATORS for way in (one_way, two_way)]
+
+
+def recipe(rule, generator, workload) -> Recipe:
+    return Recipe("law", "", workload, RULES[rule](), GENERATORS[generator](), first=First(one_way, 0.3), bins=Bins(8))
+
+
+def fits(rule, generator, workload) -> bool:
+    return all(GENERATORS[generator]().supports(query) for query in recipe(rule, generator, workload).queries(SCHEMA))
+
+
+@pytest.fixture
+def as_method(monkeypatch):
+    def register(made: Recipe) -> str:
+        monkeypatch.setitem(registry.METHODS, made.name, made)
+        return made.name
+
+    return register
+
+
+def synthesizer(tmp_path, method, **options):
+    budget = {"rho": 0.5, "dataset": "law", "seed": 7, "ledger": tmp_path / "ledger.db"}
+    return Synthesizer(SCHEMA, method=method, **(budget | options))
+
+
+@pytest.mark.parametrize(("rule", "generator", "workload"), [case for case in CASES if fits(*case)])
+def test_the_budget_is_spent_exactly_and_rows_come_out(tmp_path, as_method, rule, generator, workload):
+    method = as_method(recipe(rule, generator, workload))
+    made = synthesizer(tmp_path, method).fit(table(600))
+    spent = sum(payment.rho for payment in made.released.payments)
+    assert spent <= 0.5
+    assert spent == pytest.approx(0.5, rel=1e-8)
+    assert made.sample(50).num_rows == 50
+
+
+@pytest.mark.parametrize(("rule", "generator", "workload"), [case for case in CASES if not fits(*case)])
+def test_what_does_not_fit_together_is_refused_before_anything_is_spent(tmp_path, as_method, rule, generator, workload):
+    method = as_method(recipe(rule, generator, workload))
+    with pytest.raises(UserError, match=r"methods that can: .*mst"):
+        synthesizer(tmp_path, method)
+    assert not (tmp_path / "ledger.db").exists()
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if METHODS[name].first is not None])
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+def test_a_saved_model_gives_the_same_rows(tmp_path, method, neighbours):
+    made = synthesizer(tmp_path, method, neighbours=neighbours).fit(table(600))
+    again = load(made.save(tmp_path / "model"))
+    pairs = zip(made.model.rows().codes, again.rows().codes, strict=True)
+    assert all(np.array_equal(*columns) for columns in pairs)
+
+
+def test_a_model_with_a_public_table_is_saved_with_it(tmp_path):
+    made = synthesizer(tmp_path, "mst", public=table(300)).fit(table(600))
+    again = load(made.save(tmp_path / "model"))
+    pairs = zip(made.model.rows(80).codes, again.rows(80).codes, strict=True)
+    assert all(np.array_equal(*columns) for columns in pairs)
+
+
+def test_a_public_table_is_refused_where_it_cannot_be_used(tmp_path):
+    with pytest.raises(UserError, match="cannot start from a public table; methods that can: mst, aim"):
+        synthesizer(tmp_path, "independent", public=table(10))
+
+
+def test_a_table_of_one_column_works_and_spends_all(tmp_path):
+    schema = {"fields": [{"name": "warm", "type": "boolean"}]}
+    made = Synthesizer(schema, rho=0.5, method="mst", dataset="one", ledger=tmp_path / "ledger.db").fit(
+        {"warm": [True, False] * 50}
+    )
+    assert sum(payment.rho for payment in made.released.payments) == pytest.approx(0.5, rel=1e-8)
+
+
+def test_two_methods_can_be_joined_and_unknown_ones_are_named():
+    joined = recipe_of("aim/mst")
+    assert (joined.rule, joined.generator) == (METHODS["aim"].rule, METHODS["mst"].generator)
+    with pytest.raises(UserError, match="method 'ami' is unknown; methods are independent, mst"):
+        recipe_of("ami")

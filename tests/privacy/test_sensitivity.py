@@ -1,0 +1,26 @@
+"""Sensitivities of marginals, from raw values on: all rows and all pairs of rows of a tiny schema, boundaries included.
+
+Every registered class of queries is held to the same law by tests/laws, on codes; here the values themselves are
+enumerated, with values outside the domain, on boundaries, and missing.
+"""
+
+import checks
+import pytest
+from harness import TINY, TWO_WAY
+
+from sundog.axis import Axis
+from sundog.queries import Marginal
+
+MARGINALS = [
+    Marginal.of(TINY, "c"),
+    Marginal.of(TINY, "n"),
+    TWO_WAY,
+    Marginal.of(TINY, "n", bins=1),
+    Marginal.of(TINY, "n", bins=4),
+    Marginal((Axis.cut(TINY.column("n"), (1, 3)), Axis.grouped(TINY.column("c"), [1, 0, 1]))),
+]
+
+
+@pytest.mark.parametrize("query", MARGINALS, ids=lambda query: query.describe())
+def test_marginals(query):
+    checks.check_sensitivity(query)
