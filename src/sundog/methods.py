@@ -10,11 +10,24 @@ from typing import Any
 
 from sundog.bins import Bins
 from sundog.errors import UserError
-from sundog.generate import Generator, Graphical, Independent, UsesPublic
+from sundog.generate import (
+    AnnealedProjection,
+    GenerativeNetwork,
+    Generator,
+    Graphical,
+    Independent,
+    RelaxedProjection,
+    UsesPublic,
+)
 from sundog.queries import Query
-from sundog.schema import Schema
-from sundog.select import AIM, Everything, SelectionRule, SpanningTree, WorstError
+from sundog.schema import Categorical, Numeric, Schema
+from sundog.select import AIM, ByClass, Everything, SelectionRule, SpanningTree, WorstError
+from sundog.thresholds import Thresholds
 from sundog.workload import Workload
+
+DIRECTIONS = 50
+"""RAP++ measures 20 thresholds along so many directions for each target."""
+MANY_TABLES = 200
 
 
 @dataclass(frozen=True)
@@ -59,6 +72,27 @@ def two_way(schema: Schema) -> tuple[Query, ...]:
     return Workload.marginals(schema, k=2).queries if len(schema.names) > 1 else ()
 
 
+def labels_and_thresholds(schema: Schema) -> tuple[Query, ...]:
+    """Pairs of label columns with every target, and linear thresholds over the numbers (RAP++: CM and LT).
+
+    Without targets, pairs of label columns and halfspaces over all columns. Where pairs with a target would be too many,
+    pairs of label columns, targets among them.
+    """
+    labels = [column.name for column in schema.columns if isinstance(column, Categorical)]
+    numbers = [column.name for column in schema.columns if isinstance(column, Numeric) and column.steps > 1]
+    targets = tuple(target for target in schema.targets if target in labels)
+    triples = (
+        Workload.conditional_marginals(schema, targets=targets, k=2).queries if targets and len(labels) > 2 else ()
+    )
+    pairs = Workload.marginals(schema, k=2, columns=labels).queries if len(labels) > 1 else ()
+    tables = triples if 0 < len(triples) <= MANY_TABLES else pairs
+    if not numbers or len(schema.names) == 1:
+        return tables
+    if not targets:
+        return (*tables, *Workload.halfspaces(schema, directions=DIRECTIONS).queries)
+    return (*tables, *Workload.conditional_thresholds(schema, targets=targets, directions=DIRECTIONS).queries)
+
+
 METHODS = {
     recipe.name: recipe
     for recipe in (
@@ -100,6 +134,37 @@ METHODS = {
             first=First(one_way, share=1 / 4),
             bins=Bins(),
             cost="a minute for 15 columns",
+        ),
+        Recipe(
+            "rap",
+            "Soft rows projected onto all pairs at once (RAP, T = 1): accurate, and quick on wide workloads.",
+            two_way,
+            Everything(),
+            RelaxedProjection(),
+            first=First(one_way, share=0.2),
+            bins=Bins(),
+            cost="ten seconds for 15 columns",
+        ),
+        Recipe(
+            "gem",
+            "The same projection through a generative network (GEM).",
+            two_way,
+            Everything(),
+            GenerativeNetwork(),
+            first=First(one_way, share=0.2),
+            bins=Bins(),
+            cost="half a minute for 15 columns",
+        ),
+        Recipe(
+            "rap++",
+            "Mixed rows, numbers without bins, for prediction targets: labels by target and linear thresholds (RAP++).",
+            labels_and_thresholds,
+            ByClass(),
+            AnnealedProjection(),
+            first=First(one_way, share=0.2),
+            bins=Thresholds(),
+            uses="marginals, trees, ranges, halfspaces, and both by target",
+            cost="half a minute for 15 columns",
         ),
     )
 }

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import optax
 
 from sundog.generate.panels import Kind, Matrix, Panel, add_panels
-from sundog.generate.soft_table import HARD
+from sundog.generate.soft_table import HARD, Frame, Known
 
 Params = Any
 
@@ -23,7 +23,11 @@ Params = Any
 class Maker(Protocol):
     """How parameters become the feature matrix; hashable, so that compiled steps are found again."""
 
-    def __call__(self, params: Params, further: tuple[Any, ...], sharpness: Any, *, hard: bool = False) -> Matrix:
+    @property
+    def frame(self) -> Frame:
+        """How the rows are held and what is asked of them."""
+
+    def __call__(self, params: Params, known: Known, sharpness: Any, *, hard: bool = False) -> Matrix:
         """The feature matrix."""
 
 
@@ -44,14 +48,21 @@ class Problem:
     """What is minimised: the maker, what it takes beside the parameters, and the panels."""
 
     maker: Maker
-    further: tuple[Any, ...]
+    known: Known
     panels: Sequence[Panel]
 
-    def loss(self, params: Params) -> float:
-        """The exact loss: numbers on their grid, thresholds exact, labels in expectation over their rounding."""
+    @property
+    def annealed_kinds(self) -> tuple[Kind, ...]:
+        """The classes whose sharpness matters; tables of labels have none."""
+        frame = self.maker.frame
+        cells = any(frame.number(axis.column) is not None for axis in frame.further)
+        return ("cells", "ranges", "halfspaces") if cells else ("ranges", "halfspaces")
+
+    def exact_losses(self, params: Params) -> dict[Kind, float]:
+        """The exact loss of each class: thresholds exact, labels in expectation over their rounding."""
         exact: dict[Kind, float] = dict.fromkeys(("cells", "ranges", "halfspaces"), HARD)
-        losses, _ = add_panels(hard_matrix(params, self.further, maker=self.maker), self.panels, sharpness=exact)
-        return float(sum(losses.values()))
+        losses, _ = add_panels(hard_matrix(params, self.known, maker=self.maker), self.panels, sharpness=exact)
+        return {kind: float(loss) for kind, loss in losses.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +90,7 @@ class Position:
 def started(params: Params, problem: Problem, *, descent: Descent, sharpness: float) -> Position:
     """Adam at rest."""
     moments = optax.scale_by_adam().init(params)
-    matrix = _soft(params, problem.further, sharpness, maker=problem.maker)
+    matrix = _soft(params, problem.known, sharpness, maker=problem.maker)
     return Position(params, moments, matrix, (descent.rate, descent.number_rate))
 
 
@@ -92,7 +103,7 @@ def walked(
     for _ in range(steps):
         losses, gradient = add_panels(matrix, problem.panels, sharpness=sharpness)
         params, moments, matrix = _stepped(
-            params, moments, gradient, problem.further, sharpness["cells"], position.rates, maker=problem.maker
+            params, moments, gradient, problem.known, sharpness["cells"], position.rates, maker=problem.maker
         )
     return replace(position, params=params, moments=moments, matrix=matrix), {
         kind: float(loss) for kind, loss in losses.items()
@@ -121,24 +132,24 @@ def slower(position: Position) -> Position:
 
 
 @partial(jax.jit, static_argnames=("maker",))
-def _soft(params: Params, further: Any, sharpness: Any, *, maker: Maker) -> Matrix:
-    return maker(params, further, sharpness)
+def _soft(params: Params, known: Known, sharpness: Any, *, maker: Maker) -> Matrix:
+    return maker(params, known, sharpness)
 
 
 @partial(jax.jit, static_argnames=("maker",))
-def hard_matrix(params: Params, further: Any, *, maker: Maker) -> Matrix:
+def hard_matrix(params: Params, known: Known, *, maker: Maker) -> Matrix:
     """The feature matrix with exact numbers and thresholds."""
-    return maker(params, further, HARD, hard=True)
+    return maker(params, known, HARD, hard=True)
 
 
 @partial(jax.jit, static_argnames=("maker",))
 def _stepped(
-    params: Params, moments: Any, gradient: Matrix, further: Any, sharpness: Any, rates: Any, *, maker: Maker
+    params: Params, moments: Any, gradient: Matrix, known: Known, sharpness: Any, rates: Any, *, maker: Maker
 ) -> tuple[Params, Any, Matrix]:
-    _, pull = jax.vjp(lambda p: maker(p, further, sharpness), params)
+    _, pull = jax.vjp(lambda p: maker(p, known, sharpness), params)
     updates, moments = optax.scale_by_adam().update(pull(gradient)[0], moments)
     moved = _moved(params, updates, rates)
-    return moved, moments, maker(moved, further, sharpness)
+    return moved, moments, maker(moved, known, sharpness)
 
 
 def _moved(params: Params, updates: Any, rates: Any) -> Params:
@@ -150,5 +161,3 @@ def _moved(params: Params, updates: Any, rates: Any) -> Params:
             for name, value in params["numbers"].items()
         }
     return moved
-
-

@@ -23,7 +23,7 @@ from jaxtyping import Float
 from sundog.axis import Axis
 from sundog.bins import uniform_leaves
 from sundog.errors import UserError
-from sundog.generate.adam import Descent, Params, Problem, Settled, started, walked
+from sundog.generate.adam import Descent, Params, Position, Problem, Settled, started, walked
 from sundog.generate.panels import Kind
 from sundog.generate.relaxed_projection import (
     Simplex,
@@ -49,8 +49,8 @@ Sharpness = dict[Kind, float]
 class Annealing:
     """Sigma of every class from `first`, doubling when a window gains less than `tolerance`, up to `last`."""
 
-    first: float = 8.0
-    last: float = 1024.0
+    first: float = 64.0
+    last: float = 2048.0
     tolerance: float = 0.01
 
     def __post_init__(self) -> None:
@@ -93,24 +93,29 @@ class AnnealedProjection:
         """The rows of least exact loss on the way from soft to sharp thresholds."""
         sharpness: Sharpness = dict.fromkeys(("cells", "ranges", "halfspaces"), self.annealing.first)
         position = started(params, problem, descent=self.descent, sharpness=sharpness["cells"])
-        best = Settled(params, problem.loss(params))
-        before: dict[Kind, float] = {}
+        exact, relaxed = problem.exact_losses(params), dict[Kind, float]()
+        best = Settled(params, sum(exact.values()))
         for _ in range(0, self.descent.steps, self.descent.window):
             position, losses = walked(position, problem, steps=self.descent.window, sharpness=sharpness)
-            best = best.better(position.params, problem.loss(position.params))
-            stalled = [kind for kind in losses if self._stalled(losses[kind], before.get(kind))]
-            before = losses
-            for kind in stalled:
-                sharpness[kind] *= 2
-                before = {k: v for k, v in before.items() if k != kind}
-            if min(sharpness[kind] for kind in losses) > self.annealing.last:
+            found = problem.exact_losses(position.params)
+            best = best.better(position.params, sum(found.values()))
+            for kind in losses:
+                if self._stalled(losses[kind], relaxed.get(kind)) or self._stalled(found[kind], exact[kind]):
+                    sharpness[kind] *= 2
+            exact, relaxed = found, losses
+            sharpest = min(sharpness[kind] for kind in losses if kind in problem.annealed_kinds or len(losses) == 1)
+            if sharpest > self.annealing.last:
                 break
-            sharpest = max(sharpness[kind] for kind in losses if kind != "cells") 
-            position = replace(position, rates=(self.descent.rate, self.descent.number_rate * self.annealing.first / sharpest))
+            position = self._paced(position, sharpest)
         return best.params
 
     def _stalled(self, loss: float, before: float | None) -> bool:
         return before is not None and loss > before * (1 - self.annealing.tolerance)
+
+    def _paced(self, position: Position, sharpness: float) -> Position:
+        """Steps of numbers as small as the sharpest sigmoid is narrow."""
+        slower = self.descent.number_rate * self.annealing.first / sharpness
+        return replace(position, rates=(position.rates[0], slower))
 
     def answer(self, state: SoftTable, query: Query) -> Float[np.ndarray, " cells"]:
         """The answer with exact numbers, in expectation over the rounding of labels."""

@@ -23,7 +23,7 @@ from sundog.errors import UserError
 from sundog.generate.adam import Descent, Params, descended
 from sundog.generate.panels import Matrix
 from sundog.generate.relaxed_projection import SoftMaker, asked_axes, held_frame, only_columns, problem_of, soft_answer
-from sundog.generate.soft_table import Frame, SoftTable, features, rounded
+from sundog.generate.soft_table import Frame, Known, SoftTable, features, rounded
 from sundog.keys import Key, split
 from sundog.queries import BinaryTree, Marginal, Query
 from sundog.released import Released
@@ -47,10 +47,10 @@ class NetworkMaker:
         parts = jnp.split(weight @ value + bias[:, None], np.cumsum(sizes)[:-1])
         return dict(zip(self.frame.schema.names, parts, strict=True))
 
-    def __call__(self, params: Params, further: tuple[Any, ...], sharpness: Any, *, hard: bool = False) -> Matrix:
+    def __call__(self, params: Params, known: Known, sharpness: Any, *, hard: bool = False) -> Matrix:
         """The feature matrix."""
         soft = {"logits": self.logits(params), "numbers": {}, "absent": {}}
-        return features(soft, further, sharpness, frame=self.frame, hard=hard)
+        return features(soft, known, sharpness, frame=self.frame, hard=hard)
 
 
 @dataclass(frozen=True, eq=False)

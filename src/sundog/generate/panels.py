@@ -203,9 +203,10 @@ def _halfspace_counts(
 ) -> Float[Array, "queries labels"]:
     products = jnp.matmul(theta, matrix[places], precision="highest")
     members = jax.nn.sigmoid(sharpness * (cuts[:, :, None] - products[:, None, :]))
-    return jnp.einsum("dtn,ln->dtl", members, matrix[labels], precision="highest").reshape(
-        -1, labels.shape[0]
-    ) / matrix.shape[1]
+    return (
+        jnp.einsum("dtn,ln->dtl", members, matrix[labels], precision="highest").reshape(-1, labels.shape[0])
+        / matrix.shape[1]
+    )
 
 
 @jax.jit
@@ -213,7 +214,9 @@ def _range_counts(
     matrix: Matrix, sharpness: Any, labels: Any, feature: Any, missing: Any, is_number: Any, low: Any, high: Any
 ) -> Float[Array, "queries labels"]:
     value = matrix[feature]
-    rise = jax.nn.sigmoid(sharpness * (value - low[:, :, None])) - jax.nn.sigmoid(sharpness * (value - high[:, :, None]))
+    rise = jax.nn.sigmoid(sharpness * (value - low[:, :, None])) - jax.nn.sigmoid(
+        sharpness * (value - high[:, :, None])
+    )
     held = jnp.where(is_number[:, :, None], rise * (1.0 - matrix[missing]), value)
     return jnp.matmul(held.prod(axis=1), matrix[labels].T, precision="highest") / matrix.shape[1]
 

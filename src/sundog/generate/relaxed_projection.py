@@ -26,7 +26,7 @@ from sundog.bins import leaves_of, uniform_leaves
 from sundog.errors import UserError
 from sundog.generate.adam import Descent, Params, Problem, descended, hard_matrix
 from sundog.generate.panels import Matrix, Panel, Target, label_axes, member_answers, member_panels
-from sundog.generate.soft_table import Frame, SoftTable, cells_on, features, fresh_params, rounded, transfers
+from sundog.generate.soft_table import Frame, Known, SoftTable, cells_on, features, fresh_params, known_of, rounded
 from sundog.generate.tiles import table_answer, tile_panels
 from sundog.keys import Key
 from sundog.queries import BinaryTree, Conditional, Halfspaces, Marginal, Query, Ranges
@@ -44,9 +44,9 @@ class SoftMaker:
     frame: Frame
     simplex: Simplex = "softmax"
 
-    def __call__(self, params: Params, further: tuple[Any, ...], sharpness: Any, *, hard: bool = False) -> Matrix:
+    def __call__(self, params: Params, known: Known, sharpness: Any, *, hard: bool = False) -> Matrix:
         """The feature matrix."""
-        return features(params, further, sharpness, frame=self.frame, simplex=self.simplex, hard=hard)
+        return features(params, known, sharpness, frame=self.frame, simplex=self.simplex, hard=hard)
 
 
 @dataclass(frozen=True)
@@ -150,16 +150,31 @@ def panels_of(frame: Frame, targets: Sequence[Target]) -> list[Panel]:
 
 def problem_of(table: SoftTable, released: Released, *, maker: Any) -> Problem:
     """What is to be minimised for these measurements."""
-    return Problem(maker, transfers(maker.frame, table.leaves), panels_of(maker.frame, targets_of(released)))
+    targets = [target for target in targets_of(released) if not _column_of_numbers(target, maker.frame)]
+    known = known_of(maker.frame, table.leaves, rows=table.rows)
+    return Problem(maker, known, panels_of(maker.frame, targets))
+
+
+def _column_of_numbers(target: Target, frame: Frame) -> bool:
+    """A number column's own marginal: its rows follow it by rank, and its cells are too narrow for any sigmoid."""
+    return (
+        isinstance(target.query, Marginal)
+        and len(target.query.axes) == 1
+        and frame.number(target.query.columns[0]) is not None
+    )
 
 
 def soft_answer(table: SoftTable, query: Query, *, maker: Any) -> Float[np.ndarray, " cells"]:
     """The answer of the rows, numbers exact, labels in expectation over their rounding."""
     if isinstance(query, Halfspaces | Ranges | Conditional):
         frame = table.frame.asking(axes_of(query, table.frame.schema))
-        matrix = hard_matrix(table.params, transfers(frame, table.leaves), maker=replace(maker, frame=frame))
+        matrix = hard_matrix(
+            table.params, known_of(frame, table.leaves, rows=table.rows), maker=replace(maker, frame=frame)
+        )
         return member_answers(frame, query, matrix)
-    held = np.asarray(hard_matrix(table.params, (), maker=replace(maker, frame=table.frame.asking(()))))
+    plain = table.frame.asking(())
+    known = known_of(plain, table.leaves, rows=table.rows)
+    held = np.asarray(hard_matrix(table.params, known, maker=replace(maker, frame=plain)))
     cells = {axis: cells_on(table, axis, held) for axis in axes_of(query, table.frame.schema)}
     tables = query.tables if isinstance(query, BinaryTree) else (query,)
     return np.concatenate([table_answer([cells[axis] for axis in each.axes]) for each in tables])  # type: ignore[attr-defined]

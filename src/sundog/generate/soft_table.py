@@ -7,15 +7,16 @@ writes everything the queries need as one matrix (features x rows), so that a qu
     probabilities of held cells | number, number on the 255 grid, missing | cells of further axes | 1 | 0
 
 Cells of an axis other than the held one are reached by P(cell | held cell), taken from the released one-way measurement;
-on a number they are differences of sigmoids of the given sharpness. With `hard` numbers are put on their grid and
-thresholds are exact: what a table of these rows would answer, in expectation over the rounding of its labels.
+on a number they are differences of sigmoids of the given sharpness. With `hard`, the matrix says what a table made of
+these rows answers, in expectation over the rounding of its labels: thresholds are exact, and a column that was measured
+alone takes the values of that measurement, in the order of its numbers (so its spikes are kept, whatever moved them).
 Float32: a grid finer than about 2^22 steps is told apart only to that precision.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -142,9 +143,34 @@ def _shuffled(key: Key, leaves: Leaves, rows: int) -> Int[np.ndarray, " rows"]:
     return leaves.decode(inside_key, leaves.axis, cells=cells)
 
 
-def transfers(frame: Frame, leaves: dict[str, Leaves]) -> tuple[Float[Array, "cells held"] | Float[Array, " cuts"], ...]:
-    """What turns held columns into further axes: P(cell | held cell), or the cuts between a number's cells."""
-    return tuple(jnp.asarray(_transfer(frame, axis, leaves[axis.column]), jnp.float32) for axis in frame.further)
+class Known(NamedTuple):
+    """What the released one-way measurements say: how to reach each further axis, and the values of number columns."""
+
+    further: tuple[Any, ...] = ()
+    quantiles: dict[str, Any] = {}  # noqa: RUF012 (never changed)
+
+
+def known_of(frame: Frame, leaves: dict[str, Leaves], *, rows: int) -> Known:
+    """P(cell | held cell) or the cuts between a number's cells for every further axis; quantiles of measured columns."""
+    further = tuple(jnp.asarray(_transfer(frame, axis, leaves[axis.column]), jnp.float32) for axis in frame.further)
+    names = [column.name for column, axis in zip(frame.schema.columns, frame.held, strict=True) if axis is None]
+    return Known(further, {name: _quantiles(leaves[name], rows) for name in names if leaves[name].stddev > 0})
+
+
+def _quantiles(leaves: Leaves, rows: int) -> Float[Array, " rows"]:
+    """The values of a column that is there, as positions, at equally spaced ranks."""
+    column = leaves.column
+    starts = np.asarray(leaves.axis.run_starts())
+    widths = np.diff(starts, append=leaves.axis.codes)
+    there = starts != (column.missing if column.nullable else -1)
+    share = leaves.proportions[there] + 1e-12
+    ends = np.cumsum(share) / share.sum()
+    ranks = (np.arange(rows) + 0.5) / rows
+    place = np.minimum(np.searchsorted(ends, ranks, side="right"), len(ends) - 1)
+    inside = 1 - (ends[place] - ranks) / (share[place] / share.sum())
+    width = widths[there][place]
+    codes = starts[there][place] + np.clip(np.floor(inside * width), 0, width - 1)
+    return jnp.asarray(codes / max(column.size - column.nullable - 1, 1), jnp.float32)
 
 
 def _transfer(frame: Frame, axis: Axis, leaves: Leaves) -> Float[np.ndarray, "..."]:
@@ -171,7 +197,7 @@ def sparsemax(logits: Float[Array, "cells rows"]) -> Float[Array, "cells rows"]:
 
 def features(
     params: Params,
-    further: tuple[Any, ...],
+    known: Known,
     sharpness: Float[Array, ""] | float,
     *,
     frame: Frame,
@@ -182,14 +208,14 @@ def features(
     onto = sparsemax if simplex == "sparsemax" else partial(jax.nn.softmax, axis=0)
     blocks: dict[str, Any] = {name: onto(logits) for name, logits in params["logits"].items()}
     for name, number in params["numbers"].items():
-        blocks[name] = _number_block(frame, name, number, params["absent"].get(name), hard)
+        ordered = hard and name in known.quantiles
+        value = known.quantiles[name][jnp.argsort(jnp.argsort(number))] if ordered else number
+        blocks[name] = _number_block(frame, name, value, params["absent"].get(name), hard)
     parts = [blocks[name] for name in frame.schema.names]
-    for axis, transfer in zip(frame.further, further, strict=True):
+    for axis, transfer in zip(frame.further, known.further, strict=True):
         block = blocks[axis.column]
         held = frame.held[frame.schema.position(axis.column)]
-        parts.append(
-            transfer @ block if held is not None else _number_cells(block, transfer, sharpness, axis.size)
-        )
+        parts.append(transfer @ block if held is not None else _number_cells(block, transfer, sharpness, axis.size))
     rows = parts[0].shape[1]
     parts.append(jnp.ones((1, rows)))
     parts.append(jnp.zeros((frame.size - frame.one - 1, rows)))
@@ -217,9 +243,7 @@ def _number_cells(
     return cells if cells.shape[0] == size else jnp.concatenate([cells, block[2:3]])
 
 
-def cells_on(
-    table: SoftTable, axis: Axis, held: Float[np.ndarray, "features rows"]
-) -> Float[np.ndarray, "cells rows"]:
+def cells_on(table: SoftTable, axis: Axis, held: Float[np.ndarray, "features rows"]) -> Float[np.ndarray, "cells rows"]:
     """The cells of any axis from the hard features of the held ones; without compiling anything."""
     place = table.frame.schema.position(axis.column)
     start, kept = table.frame.starts[place], table.frame.held[place]
@@ -240,9 +264,9 @@ def rounded(key: Key, table: SoftTable, *, rows: int, simplex: str = "softmax") 
     Draws are unbiased, independent between columns, and systematic among the copies of a row, which makes the rounding
     error smaller than independent draws would. Numbers go to the nearest point of their grid.
     """
-    matrix = np.asarray(
-        features(table.params, (), HARD, frame=table.frame.asking(()), simplex=simplex, hard=True), dtype=np.float64
-    )
+    frame = table.frame.asking(())
+    known = known_of(frame, table.leaves, rows=table.rows)
+    matrix = np.asarray(features(table.params, known, HARD, frame=frame, simplex=simplex, hard=True), dtype=np.float64)
     copies_key, order_key, *keys = split(key, 2 + len(table.frame.held))
     source = _copies(copies_key, table.rows, rows)
     codes = [_codes(k, table, matrix, place, source) for place, k in enumerate(keys)]
@@ -273,7 +297,9 @@ def _codes(
     return table.leaves[column.name].decode(code_key, axis, cells=cells)
 
 
-def _drawn(key: Key, block: Float[np.ndarray, "cells soft"], source: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:
+def _drawn(
+    key: Key, block: Float[np.ndarray, "cells soft"], source: Int[np.ndarray, " rows"]
+) -> Int[np.ndarray, " rows"]:
     cells, soft_rows = block.shape
     items = draw_within(key, source, weights=block.T.ravel(), sizes=np.full(soft_rows, cells))
     return items - source * cells

@@ -35,14 +35,21 @@ def tile_panels(frame: Frame, targets: Sequence[Target]) -> list[Panel]:
     for target in targets:
         right, lines = _lines(frame, target, max(depth, 1))
         groups.setdefault(right, []).append(lines)
-    panels = []
-    for right, members in groups.items():
-        cells = np.array([frame.one]) if right is None else frame.cells(right)
-        left, values, weight = (np.concatenate(part, axis=k) for k, part in zip((1, 0, 0), zip(*members, strict=True), strict=True))
-        for lines, columns in _cut(len(weight), len(cells)):
-            arrays = _tile(frame, left[:, lines[0]], cells[columns[0]], values[lines[0], columns[0]], weight[lines[0]], (lines[1], columns[1]))
-            panels.append(Panel("cells", _add_tile, arrays))
-    return panels
+    return [panel for right, members in groups.items() for panel in _group(frame, right, members)]
+
+
+def _group(frame: Frame, right: Axis | None, members: Sequence[Lines]) -> Iterator[Panel]:
+    """The tiles of all tables that share their largest axis."""
+    cells = np.array([frame.one]) if right is None else frame.cells(right)
+    left = np.concatenate([part[0] for part in members], axis=1)
+    values = np.concatenate([part[1] for part in members])
+    weight = np.concatenate([part[2] for part in members])
+    for first, high in _sizes(len(weight), LINES):
+        line = slice(first, first + high)
+        for start, wide in _sizes(len(cells), CELLS):
+            cell = slice(start, start + wide)
+            arrays = _tile(frame, left[:, line], cells[cell], values[line, cell], weight[line], shape=(high, wide))
+            yield Panel("cells", _add_tile, arrays)
 
 
 def _lines(frame: Frame, target: Target, depth: int) -> tuple[Axis | None, Lines]:
@@ -57,13 +64,6 @@ def _lines(frame: Frame, target: Target, depth: int) -> tuple[Axis | None, Lines
     ones = [np.full_like(grid[0], frame.one)] * (depth - len(grid))
     values = table.reshape(len(grid[0]), -1)
     return right, (np.stack([*grid, *ones]), values, np.full(len(values), target.weight))
-
-
-def _cut(lines: int, cells: int) -> Iterator[tuple[tuple[slice, int], tuple[slice, int]]]:
-    """Pieces of a group of tables, each with the shape that it is padded to."""
-    for line, high in _sizes(lines, LINES):
-        for cell, wide in _sizes(cells, CELLS):
-            yield (slice(line, min(line + high, lines)), high), (slice(cell, min(cell + wide, cells)), wide)
 
 
 def _sizes(total: int, allowed: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -82,6 +82,7 @@ def _tile(
     right: Int[np.ndarray, " cells"],
     values: Float[np.ndarray, "lines cells"],
     weight: Float[np.ndarray, " lines"],
+    *,
     shape: tuple[int, int],
 ) -> tuple[Any, ...]:
     """Padding picks the feature that is 0, so it adds nothing."""

@@ -2,15 +2,17 @@
 
 from sundog.select.aim import AIM
 from sundog.select.base import SelectionRule
+from sundog.select.by_class import ByClass
 from sundog.select.everything import Everything
 from sundog.select.spanning_tree import SpanningTree
 from sundog.select.worst_error import WorstError
 
-__all__ = ["AIM", "RULES", "Everything", "SelectionRule", "SpanningTree", "WorstError"]
+__all__ = ["AIM", "RULES", "ByClass", "Everything", "SelectionRule", "SpanningTree", "WorstError"]
 
 RULES: dict[str, type[SelectionRule]] = {
     "everything": Everything,
     "spanning-tree": SpanningTree,
     "aim": AIM,
     "worst-error": WorstError,
+    "by-class": ByClass,
 }
