@@ -53,10 +53,10 @@ class Problem:
 
     @property
     def annealed_kinds(self) -> tuple[Kind, ...]:
-        """The classes whose sharpness matters; tables of labels have none."""
-        frame = self.maker.frame
-        cells = any(frame.number(axis.column) is not None for axis in frame.further)
-        return ("cells", "ranges", "halfspaces") if cells else ("ranges", "halfspaces")
+        """The classes whose sharpness matters: all but tables of labels, where there is anything else."""
+        frame, kinds = self.maker.frame, {panel.kind for panel in self.panels}
+        numbers = any(frame.number(axis.column) is not None for axis in frame.further)
+        return tuple(kind for kind in kinds if kind != "cells" or numbers or len(kinds) == 1)
 
     def exact_losses(self, params: Params) -> dict[Kind, float]:
         """The exact loss of each class: thresholds exact, labels in expectation over their rounding."""

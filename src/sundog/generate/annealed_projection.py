@@ -28,7 +28,6 @@ from sundog.generate.panels import Kind
 from sundog.generate.relaxed_projection import (
     Simplex,
     SoftMaker,
-    asked_axes,
     held_frame,
     only_columns,
     problem_of,
@@ -86,7 +85,7 @@ class AnnealedProjection:
         table = restarted(key, state, held_frame(released, numbers=True), released=released)
         if only_columns(released):
             return table
-        maker = SoftMaker(table.frame.asking(asked_axes(released)), self.simplex)
+        maker = SoftMaker(table.frame, self.simplex)
         return replace(table, params=self.annealed(table.params, problem_of(table, released, maker=maker)))
 
     def annealed(self, params: Params, problem: Problem) -> Params:
@@ -103,10 +102,10 @@ class AnnealedProjection:
                 if self._stalled(losses[kind], relaxed.get(kind)) or self._stalled(found[kind], exact[kind]):
                     sharpness[kind] *= 2
             exact, relaxed = found, losses
-            sharpest = min(sharpness[kind] for kind in losses if kind in problem.annealed_kinds or len(losses) == 1)
-            if sharpest > self.annealing.last:
+            softest = min(sharpness[kind] for kind in losses if kind in problem.annealed_kinds)
+            if softest > self.annealing.last:
                 break
-            position = self._paced(position, sharpest)
+            position = self._paced(position, softest)
         return best.params
 
     def _stalled(self, loss: float, before: float | None) -> bool:

@@ -22,7 +22,7 @@ from sundog.bins import Leaves, leaves_of, uniform_leaves
 from sundog.errors import UserError
 from sundog.generate.adam import Descent, Params, descended
 from sundog.generate.panels import Matrix
-from sundog.generate.relaxed_projection import SoftMaker, asked_axes, held_frame, only_columns, problem_of, soft_answer
+from sundog.generate.relaxed_projection import SoftMaker, held_frame, only_columns, problem_of, soft_answer
 from sundog.generate.soft_table import Frame, Known, SoftTable, features, rounded
 from sundog.keys import Key, split
 from sundog.queries import BinaryTree, Marginal, Query
@@ -91,7 +91,7 @@ class GenerativeNetwork:
         start = self._fresh(key, frame, leaves) if fresh else state
         if only_columns(released):
             return start
-        maker = NetworkMaker(frame.asking(asked_axes(released)))
+        maker = NetworkMaker(frame)
         table = SoftTable(frame, start.table.params, leaves)
         weights = descended(start.weights, problem_of(table, released, maker=maker), descent=self.descent)
         return NetworkState(weights, SoftTable(frame, _soft_params(maker, weights), leaves))

@@ -76,7 +76,7 @@ class RelaxedProjection:
         table = restarted(key, state, held_frame(released, numbers=False), released=released)
         if only_columns(released):
             return table
-        maker = SoftMaker(table.frame.asking(asked_axes(released)), self.simplex)
+        maker = SoftMaker(table.frame, self.simplex)
         params = descended(table.params, problem_of(table, released, maker=maker), descent=self.descent)
         return replace(table, params=params)
 
@@ -98,11 +98,6 @@ def axes_of(query: Query, schema: Schema) -> list[Axis]:
     if isinstance(query, Halfspaces | Ranges | Conditional):
         return label_axes(query, schema)
     return []
-
-
-def asked_axes(released: Released) -> list[Axis]:
-    """The axes of all measurements."""
-    return [axis for m in released.measurements for axis in axes_of(m.query, released.schema)]
 
 
 def only_columns(released: Released) -> bool:
@@ -149,8 +144,10 @@ def panels_of(frame: Frame, targets: Sequence[Target]) -> list[Panel]:
 
 
 def problem_of(table: SoftTable, released: Released, *, maker: Any) -> Problem:
-    """What is to be minimised for these measurements."""
-    targets = [target for target in targets_of(released) if not _column_of_numbers(target, maker.frame)]
+    """What is to be minimised for these measurements, by a maker for the table's frame."""
+    targets = [target for target in targets_of(released) if not _column_of_numbers(target, table.frame)]
+    axes = [axis for target in targets for axis in axes_of(target.query, released.schema)]
+    maker = replace(maker, frame=table.frame.asking(axes))
     known = known_of(maker.frame, table.leaves, rows=table.rows)
     return Problem(maker, known, panels_of(maker.frame, targets))
 
