@@ -18,6 +18,7 @@ from sundog.generate.panels import Kind, Matrix, Panel, add_panels
 from sundog.generate.soft_table import HARD, Frame, Known
 
 Params = Any
+STILL: dict[Kind, float] = {"cells": 1.0, "ranges": 1.0, "halfspaces": 1.0}
 
 
 class Maker(Protocol):
@@ -87,10 +88,10 @@ class Position:
     rates: tuple[float, float]
 
 
-def started(params: Params, problem: Problem, *, descent: Descent, sharpness: float) -> Position:
+def started(params: Params, problem: Problem, *, descent: Descent, sharpness: dict[Kind, float]) -> Position:
     """Adam at rest."""
     moments = optax.scale_by_adam().init(params)
-    matrix = _soft(params, problem.known, sharpness, maker=problem.maker)
+    matrix = _soft(params, problem.known, _pair(sharpness), maker=problem.maker)
     return Position(params, moments, matrix, (descent.rate, descent.number_rate))
 
 
@@ -103,7 +104,7 @@ def walked(
     for _ in range(steps):
         losses, gradient = add_panels(matrix, problem.panels, sharpness=sharpness)
         params, moments, matrix = _stepped(
-            params, moments, gradient, problem.known, sharpness["cells"], position.rates, maker=problem.maker
+            params, moments, gradient, problem.known, _pair(sharpness), position.rates, maker=problem.maker
         )
     return replace(position, params=params, moments=moments, matrix=matrix), {
         kind: float(loss) for kind, loss in losses.items()
@@ -112,10 +113,10 @@ def walked(
 
 def descended(params: Params, problem: Problem, *, descent: Descent) -> Params:
     """The best parameters of a descent whose relaxed loss is the exact one (soft cells only)."""
-    position = started(params, problem, descent=descent, sharpness=1.0)
+    position = started(params, problem, descent=descent, sharpness=STILL)
     best, halved = Settled(params, float("inf")), 0
     for _ in range(0, descent.steps, descent.window):
-        position, losses = walked(position, problem, steps=descent.window, sharpness={"cells": 1.0})
+        position, losses = walked(position, problem, steps=descent.window, sharpness=STILL)
         loss = sum(losses.values())
         if loss > best.loss * (1 - descent.tolerance):
             halved, position = halved + 1, slower(position)
@@ -123,6 +124,21 @@ def descended(params: Params, problem: Problem, *, descent: Descent) -> Params:
         if halved > descent.halvings:
             break
     return best.params
+
+
+def respaced(position: Position, problem: Problem, *, sharpness: dict[Kind, float]) -> Position:
+    """The same order of numbers with evenly spaced ranks, where a column's number is its rank."""
+    numbers = {
+        name: (jnp.argsort(jnp.argsort(number)) + 0.5) / number.shape[0] if name in problem.known.quantiles else number
+        for name, number in position.params["numbers"].items()
+    }
+    params = {**position.params, "numbers": numbers}
+    return replace(position, params=params, matrix=_soft(params, problem.known, _pair(sharpness), maker=problem.maker))
+
+
+def _pair(sharpness: dict[Kind, float]) -> tuple[float, float]:
+    """What the features need: the sharpness of cells, and of halfspaces."""
+    return sharpness["cells"], sharpness["halfspaces"]
 
 
 def slower(position: Position) -> Position:
@@ -139,7 +155,7 @@ def _soft(params: Params, known: Known, sharpness: Any, *, maker: Maker) -> Matr
 @partial(jax.jit, static_argnames=("maker",))
 def hard_matrix(params: Params, known: Known, *, maker: Maker) -> Matrix:
     """The feature matrix with exact numbers and thresholds."""
-    return maker(params, known, HARD, hard=True)
+    return maker(params, known, (HARD, HARD), hard=True)
 
 
 @partial(jax.jit, static_argnames=("maker",))

@@ -23,7 +23,7 @@ from jaxtyping import Float
 from sundog.axis import Axis
 from sundog.bins import uniform_leaves
 from sundog.errors import UserError
-from sundog.generate.adam import Descent, Params, Position, Problem, Settled, started, walked
+from sundog.generate.adam import Descent, Params, Position, Problem, Settled, respaced, started, walked
 from sundog.generate.panels import Kind
 from sundog.generate.relaxed_projection import (
     Simplex,
@@ -91,7 +91,7 @@ class AnnealedProjection:
     def annealed(self, params: Params, problem: Problem) -> Params:
         """The rows of least exact loss on the way from soft to sharp thresholds."""
         sharpness: Sharpness = dict.fromkeys(("cells", "ranges", "halfspaces"), self.annealing.first)
-        position = started(params, problem, descent=self.descent, sharpness=sharpness["cells"])
+        position = started(params, problem, descent=self.descent, sharpness=sharpness)
         exact, relaxed = problem.exact_losses(params), dict[Kind, float]()
         best = Settled(params, sum(exact.values()))
         for _ in range(0, self.descent.steps, self.descent.window):
@@ -105,7 +105,7 @@ class AnnealedProjection:
             softest = min(sharpness[kind] for kind in losses if kind in problem.annealed_kinds)
             if softest > self.annealing.last:
                 break
-            position = self._paced(position, softest)
+            position = respaced(self._paced(position, softest), problem, sharpness=sharpness)
         return best.params
 
     def _stalled(self, loss: float, before: float | None) -> bool:

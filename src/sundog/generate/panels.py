@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from sundog.axis import Axis
-from sundog.generate.soft_table import HARD, Frame
+from sundog.generate.soft_table import EMBEDDED, HARD, MISSING, Frame, Known, place_of
 from sundog.queries import Conditional, Halfspaces, Ranges
 from sundog.queries.halfspace import GRID
 from sundog.schema import Numeric, Schema
@@ -77,13 +77,13 @@ def label_axes(query: Inner | Conditional, schema: Schema) -> list[Axis]:
     ]
 
 
-def member_panels(frame: Frame, target: Target) -> list[Panel]:
+def member_panels(frame: Frame, target: Target, *, known: Known) -> list[Panel]:
     """The panels of thresholds or conditions."""
     labels, answers = _by_label(frame, target)
     kind: Kind = "ranges" if isinstance(_inner(target.query), Ranges) else "halfspaces"
     add = _add_ranges if kind == "ranges" else _add_halfspaces
     panels = []
-    for arrays, places in _pieces(frame, _inner(target.query)):
+    for arrays, places in _pieces(frame, _inner(target.query), known):
         values = np.zeros((len(places), answers.shape[1]), np.float32)
         weight = np.zeros(len(places), np.float32)
         values[places >= 0] = answers[places[places >= 0]]
@@ -93,13 +93,13 @@ def member_panels(frame: Frame, target: Target) -> list[Panel]:
     return panels
 
 
-def member_answers(frame: Frame, query: Any, matrix: Matrix) -> Float[np.ndarray, " cells"]:
+def member_answers(frame: Frame, query: Any, matrix: Matrix, *, known: Known) -> Float[np.ndarray, " cells"]:
     """The exact answers of thresholds or conditions on hard features, as proportions."""
     labels = _labels(frame, query)
     inner = _inner(query)
     counts = _range_counts if isinstance(inner, Ranges) else _halfspace_counts
     found = np.zeros((inner.size, len(labels)))
-    for arrays, places in _pieces(frame, inner):
+    for arrays, places in _pieces(frame, inner, known):
         part = np.asarray(counts(matrix, HARD, jnp.asarray(labels), *_device(arrays)))
         found[places[places >= 0]] = part[places >= 0]
     if not isinstance(query, Conditional):
@@ -123,9 +123,9 @@ def _by_label(frame: Frame, target: Target) -> tuple[Int[np.ndarray, " labels"],
     return labels, np.stack([target.values, np.zeros_like(target.values)], axis=1).astype(np.float32)
 
 
-def _pieces(frame: Frame, inner: Inner) -> list[tuple[tuple[Any, ...], Int[np.ndarray, " members"]]]:
+def _pieces(frame: Frame, inner: Inner, known: Known) -> list[tuple[tuple[Any, ...], Int[np.ndarray, " members"]]]:
     """Arrays of a fixed size, and which query each of their members is (-1: padding)."""
-    return _range_pieces(frame, inner) if isinstance(inner, Ranges) else _halfspace_pieces(frame, inner)
+    return _range_pieces(frame, inner, known) if isinstance(inner, Ranges) else _halfspace_pieces(frame, inner)
 
 
 def _halfspace_pieces(frame: Frame, query: Halfspaces) -> list[tuple[tuple[Any, ...], Int[np.ndarray, " members"]]]:
@@ -149,11 +149,13 @@ def _embedding(frame: Frame, name: str) -> Int[np.ndarray, " features"]:
     column, number = frame.schema.column(name), frame.number(name)
     if number is None:
         return frame.cells(Axis.whole(column))
-    return np.arange(number + 1, number + 2 + column.nullable)
+    return np.arange(number + EMBEDDED, number + EMBEDDED + 1 + column.nullable)
 
 
-def _range_pieces(frame: Frame, query: Ranges) -> list[tuple[tuple[Any, ...], Int[np.ndarray, " members"]]]:
-    parts = _conditions(frame, query)
+def _range_pieces(
+    frame: Frame, query: Ranges, known: Known
+) -> list[tuple[tuple[Any, ...], Int[np.ndarray, " members"]]]:
+    parts = _conditions(frame, query, known)
     size = MEMBERS[0] if query.size <= 2 * MEMBERS[0] else MEMBERS[-1]
     fills = (frame.one, frame.zero, False, -FAR, FAR)
     pieces = []
@@ -166,7 +168,7 @@ def _range_pieces(frame: Frame, query: Ranges) -> list[tuple[tuple[Any, ...], In
     return pieces
 
 
-def _conditions(frame: Frame, query: Ranges) -> tuple[np.ndarray, ...]:
+def _conditions(frame: Frame, query: Ranges, known: Known) -> tuple[np.ndarray, ...]:
     """For every condition its feature, the feature for missing, whether it is a number, and its two cuts."""
     shape = query.which.shape
     feature, missing = np.full(shape, frame.one), np.full(shape, frame.zero)
@@ -176,14 +178,14 @@ def _conditions(frame: Frame, query: Ranges) -> tuple[np.ndarray, ...]:
         if number is None:
             feature[on] = frame.cells(Axis.whole(column))[query.low[on]]
             continue
-        last = max(column.size - column.nullable - 1, 1)
+        steps = column.size - column.nullable
         gone = on & (query.low == column.missing) if column.nullable else np.zeros(shape, bool)
-        feature[on], missing[on], is_number[on] = number, number + 2, True
-        feature[gone], missing[gone], is_number[gone] = number + 2, frame.zero, False
+        feature[on], missing[on], is_number[on] = number, number + MISSING, True
+        feature[gone], missing[gone], is_number[gone] = number + MISSING, frame.zero, False
         bounded = on & (query.low > 0)
-        low[bounded] = (query.low[bounded] - 0.5) / last
-        bounded = on & (query.high <= last)
-        high[bounded] = (query.high[bounded] - 0.5) / last
+        low[bounded] = place_of(frame, name, known, query.low[bounded])
+        bounded = on & (query.high < steps)
+        high[bounded] = place_of(frame, name, known, query.high[bounded])
     return feature, missing, is_number, low, high
 
 

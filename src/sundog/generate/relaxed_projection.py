@@ -136,11 +136,14 @@ def targets_of(released: Released) -> list[Target]:
     return targets
 
 
-def panels_of(frame: Frame, targets: Sequence[Target]) -> list[Panel]:
+def panels_of(frame: Frame, targets: Sequence[Target], *, known: Known) -> list[Panel]:
     """The panels of all measurements."""
     tables = [target for target in targets if isinstance(target.query, Marginal)]
     members = [target for target in targets if not isinstance(target.query, Marginal)]
-    return [*tile_panels(frame, tables), *(panel for target in members for panel in member_panels(frame, target))]
+    return [
+        *tile_panels(frame, tables),
+        *(panel for target in members for panel in member_panels(frame, target, known=known)),
+    ]
 
 
 def problem_of(table: SoftTable, released: Released, *, maker: Any) -> Problem:
@@ -149,7 +152,7 @@ def problem_of(table: SoftTable, released: Released, *, maker: Any) -> Problem:
     axes = [axis for target in targets for axis in axes_of(target.query, released.schema)]
     maker = replace(maker, frame=table.frame.asking(axes))
     known = known_of(maker.frame, table.leaves, rows=table.rows)
-    return Problem(maker, known, panels_of(maker.frame, targets))
+    return Problem(maker, known, panels_of(maker.frame, targets, known=known))
 
 
 def _column_of_numbers(target: Target, frame: Frame) -> bool:
@@ -165,13 +168,12 @@ def soft_answer(table: SoftTable, query: Query, *, maker: Any) -> Float[np.ndarr
     """The answer of the rows, numbers exact, labels in expectation over their rounding."""
     if isinstance(query, Halfspaces | Ranges | Conditional):
         frame = table.frame.asking(axes_of(query, table.frame.schema))
-        matrix = hard_matrix(
-            table.params, known_of(frame, table.leaves, rows=table.rows), maker=replace(maker, frame=frame)
-        )
-        return member_answers(frame, query, matrix)
+        known = known_of(frame, table.leaves, rows=table.rows)
+        matrix = hard_matrix(table.params, known, maker=replace(maker, frame=frame))
+        return member_answers(frame, query, matrix, known=known)
     plain = table.frame.asking(())
     known = known_of(plain, table.leaves, rows=table.rows)
     held = np.asarray(hard_matrix(table.params, known, maker=replace(maker, frame=plain)))
-    cells = {axis: cells_on(table, axis, held) for axis in axes_of(query, table.frame.schema)}
+    cells = {axis: cells_on(table, axis, held, known=known) for axis in axes_of(query, table.frame.schema)}
     tables = query.tables if isinstance(query, BinaryTree) else (query,)
     return np.concatenate([table_answer([cells[axis] for axis in each.axes]) for each in tables])  # type: ignore[attr-defined]

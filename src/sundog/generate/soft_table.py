@@ -4,12 +4,15 @@ A column is held over the cells of an axis (each row has a probability for each 
 with a probability of being missing. `Frame` says how, and which further axes the measurements ask about; `features`
 writes everything the queries need as one matrix (features x rows), so that a query only ever picks rows of it:
 
-    probabilities of held cells | number, number on the 255 grid, missing | cells of further axes | 1 | 0
+    probabilities of held cells | place, value, value for halfspaces, missing | cells of further axes | 1 | 0
+
+The number of a column that was measured alone is its rank u: its value is the quantile Q(u) of that measurement, so that
+spikes are wide and thresholds lie where rows are. For gradients Q is averaged over u +- h, h = SMOOTH / sharpness, which
+leaves no flat places; a threshold t becomes F(t). The number of any other column is its position between its bounds.
 
 Cells of an axis other than the held one are reached by P(cell | held cell), taken from the released one-way measurement;
 on a number they are differences of sigmoids of the given sharpness. With `hard`, the matrix says what a table made of
-these rows answers, in expectation over the rounding of its labels: thresholds are exact, and a column that was measured
-alone takes the values of that measurement, in the order of its numbers (so its spikes are kept, whatever moved them).
+these rows answers, in expectation over the rounding of its labels: ranks are evenly spaced, thresholds exact.
 Float32: a grid finer than about 2^22 steps is told apart only to that precision.
 """
 
@@ -37,6 +40,9 @@ Params = dict[str, Any]
 """`logits`: one array (cells, rows) a held column; `numbers` and `absent`: (rows,) a number column."""
 PAD = 64
 HARD = 1e12
+SMOOTH = 4.0
+PLACE, VALUE, EMBEDDED, MISSING = range(4)
+"""The features of a number."""
 SURE = 0.98
 """How sure a fresh row is of being missing or not."""
 
@@ -67,7 +73,7 @@ class Frame:
     @cached_property
     def starts(self) -> tuple[int, ...]:
         """Where each column's features begin, then each further axis's, then the constant one."""
-        sizes = [3 if axis is None else axis.size for axis in self.held] + [axis.size for axis in self.further]
+        sizes = [4 if axis is None else axis.size for axis in self.held] + [axis.size for axis in self.further]
         return tuple(np.cumsum([0, *sizes]).tolist())
 
     @property
@@ -119,14 +125,12 @@ def fresh_params(key: Key, frame: Frame, *, leaves: dict[str, Leaves], rows: int
         if axis is not None:
             params["logits"][column.name] = _fresh_logits(column_key, known.shares(axis), rows)
             continue
-        codes = _shuffled(column_key, known, rows)
-        there = codes != column.missing
-        present = codes[there] if there.any() else np.zeros(1, np.int64)
-        filled = np.where(there, codes, present[np.arange(rows) % len(present)])
-        params["numbers"][column.name] = jnp.asarray(filled / max(column.size - column.nullable - 1, 1), jnp.float32)
+        order_key, gone_key = split(column_key, 2)
+        places = (permutation(order_key, rows) + 0.5) / rows
+        params["numbers"][column.name] = jnp.asarray(places, jnp.float32)
         if column.nullable:
-            sure = np.log(SURE / (1 - SURE))
-            params["absent"][column.name] = jnp.asarray(np.where(there, -sure, sure), jnp.float32)
+            gone = permutation(gone_key, rows) < known.shares(Axis.cut(column, [0]))[-1] * rows
+            params["absent"][column.name] = jnp.asarray(np.where(gone, 1, -1) * np.log(SURE / (1 - SURE)), jnp.float32)
     return params
 
 
@@ -135,12 +139,6 @@ def _fresh_logits(key: Key, shares: Float[np.ndarray, " cells"], rows: int) -> F
     probabilities = np.repeat(0.5 * shares[:, None], rows, axis=1) + 1e-4
     probabilities[drawn, np.arange(rows)] += 0.5
     return jnp.asarray(np.log(probabilities), jnp.float32)
-
-
-def _shuffled(key: Key, leaves: Leaves, rows: int) -> Int[np.ndarray, " rows"]:
-    order_key, inside_key = split(key, 2)
-    cells = systematic(leaves.proportions, rows, offset=0.5)[permutation(order_key, rows)]
-    return leaves.decode(inside_key, leaves.axis, cells=cells)
 
 
 class Known(NamedTuple):
@@ -152,9 +150,20 @@ class Known(NamedTuple):
 
 def known_of(frame: Frame, leaves: dict[str, Leaves], *, rows: int) -> Known:
     """P(cell | held cell) or the cuts between a number's cells for every further axis; quantiles of measured columns."""
-    further = tuple(jnp.asarray(_transfer(frame, axis, leaves[axis.column]), jnp.float32) for axis in frame.further)
     names = [column.name for column, axis in zip(frame.schema.columns, frame.held, strict=True) if axis is None]
-    return Known(further, {name: _quantiles(leaves[name], rows) for name in names if leaves[name].stddev > 0})
+    known = Known((), {name: _quantiles(leaves[name], rows) for name in names if leaves[name].stddev > 0})
+    further = (_transfer(frame, axis, leaves[axis.column], known) for axis in frame.further)
+    return known._replace(further=tuple(jnp.asarray(part, jnp.float32) for part in further))
+
+
+def place_of(frame: Frame, name: str, known: Known, starts: Any) -> Any:
+    """Where the cut below a code lies among a column's numbers: F of the value half a step below it."""
+    column = frame.schema.column(name)
+    cut = (np.asarray(starts) - 0.5) / max(column.size - column.nullable - 1, 1)
+    if name not in known.quantiles:
+        return cut
+    values = np.asarray(known.quantiles[name], dtype=np.float64)
+    return np.searchsorted(values, cut) / len(values)
 
 
 def _quantiles(leaves: Leaves, rows: int) -> Float[Array, " rows"]:
@@ -173,12 +182,12 @@ def _quantiles(leaves: Leaves, rows: int) -> Float[Array, " rows"]:
     return jnp.asarray(codes / max(column.size - column.nullable - 1, 1), jnp.float32)
 
 
-def _transfer(frame: Frame, axis: Axis, leaves: Leaves) -> Float[np.ndarray, "..."]:
+def _transfer(frame: Frame, axis: Axis, leaves: Leaves, known: Known) -> Float[np.ndarray, "..."]:
     column, held = frame.schema.column(axis.column), frame.held[frame.schema.position(axis.column)]
     if held is None:
         starts = np.asarray(axis.run_starts())
         inner = starts[(starts > 0) & (starts != (column.missing if column.nullable else -1))]
-        return (inner - 0.5) / max(column.size - column.nullable - 1, 1)
+        return place_of(frame, axis.column, known, inner)
     fine = leaves.within(axis).within(held)
     matrix = np.zeros((axis.size, held.size))
     np.add.at(matrix, (fine.cells(axis), fine.cells(held)), fine.proportions + 1e-9)
@@ -198,64 +207,82 @@ def sparsemax(logits: Float[Array, "cells rows"]) -> Float[Array, "cells rows"]:
 def features(
     params: Params,
     known: Known,
-    sharpness: Float[Array, ""] | float,
+    sharpness: tuple[Any, Any],
     *,
     frame: Frame,
     simplex: str = "softmax",
     hard: bool = False,
 ) -> Float[Array, "features rows"]:
-    """Everything that queries ask of the rows, as one matrix."""
+    """Everything that queries ask of the rows, as one matrix; sharpness of cells, and of what halfspaces see."""
     onto = sparsemax if simplex == "sparsemax" else partial(jax.nn.softmax, axis=0)
     blocks: dict[str, Any] = {name: onto(logits) for name, logits in params["logits"].items()}
     for name, number in params["numbers"].items():
-        ordered = hard and name in known.quantiles
-        value = known.quantiles[name][jnp.argsort(jnp.argsort(number))] if ordered else number
-        blocks[name] = _number_block(frame, name, value, params["absent"].get(name), hard)
+        place, value = _placed(number, known.quantiles.get(name), sharpness[1], hard)
+        blocks[name] = _number_block(frame, name, place, value, params["absent"].get(name), hard)
     parts = [blocks[name] for name in frame.schema.names]
     for axis, transfer in zip(frame.further, known.further, strict=True):
         block = blocks[axis.column]
         held = frame.held[frame.schema.position(axis.column)]
-        parts.append(transfer @ block if held is not None else _number_cells(block, transfer, sharpness, axis.size))
+        parts.append(transfer @ block if held is not None else _number_cells(block, transfer, sharpness[0], axis.size))
     rows = parts[0].shape[1]
     parts.append(jnp.ones((1, rows)))
     parts.append(jnp.zeros((frame.size - frame.one - 1, rows)))
     return jnp.concatenate(parts, axis=0)
 
 
-def _number_block(frame: Frame, name: str, number: Any, absent: Any, hard: bool) -> Float[Array, "3 rows"]:
-    """The number, the same on the halfspaces' grid (0 where missing), and how missing it is."""
+def _placed(number: Any, quantiles: Any, sharpness: Any, hard: bool) -> tuple[Any, Any]:
+    """A number's place, and its value: the quantile there, averaged over its surroundings unless `hard`."""
+    if quantiles is None:
+        clipped = jnp.clip(number, 0.0, 1.0)
+        return clipped, clipped
+    rows = quantiles.shape[0]
+    if hard:
+        ranks = jnp.argsort(jnp.argsort(number))
+        return (ranks + 0.5) / rows, quantiles[ranks]
+    half = SMOOTH / sharpness
+    knots = jnp.arange(rows + 1) / rows
+    sums = jnp.concatenate([jnp.zeros(1), jnp.cumsum(quantiles) / rows])
+    upper, lower = number + half, number - half
+    integral = jnp.interp(upper, knots, sums) - jnp.interp(lower, knots, sums)
+    beyond = quantiles[-1] * jnp.maximum(upper - 1.0, 0.0) + quantiles[0] * jnp.maximum(-lower, 0.0)
+    return number, (integral + beyond) / (2 * half)
+
+
+def _number_block(frame: Frame, name: str, place: Any, value: Any, absent: Any, hard: bool) -> Float[Array, "4 rows"]:
+    """Place, value, the value on the halfspaces' grid (0 where missing), and how missing it is."""
     column = frame.schema.column(name)
     last = max(column.size - column.nullable - 1, 1)
-    clipped = jnp.clip(number, 0.0, 1.0)
-    missing = jnp.zeros_like(number) if absent is None else jax.nn.sigmoid(absent)
-    if hard:
-        clipped = jnp.round(clipped * last) / last
-    on_grid = jnp.floor(clipped * GRID + 0.5) / GRID if hard else clipped
-    return jnp.stack([clipped, on_grid * (1.0 - missing), missing])
+    missing = jnp.zeros_like(place) if absent is None else jax.nn.sigmoid(absent)
+    value = jnp.round(value * last) / last if hard else value
+    place = value if hard and place is value else place
+    embedded = jnp.floor(value * GRID + 0.5) / GRID if hard else value
+    return jnp.stack([place, value, embedded * (1.0 - missing), missing])
 
 
 def _number_cells(
-    block: Float[Array, "3 rows"], cuts: Float[Array, " cuts"], sharpness: Any, size: int
+    block: Float[Array, "4 rows"], cuts: Float[Array, " cuts"], sharpness: Any, size: int
 ) -> Float[Array, "cells rows"]:
-    above = jax.nn.sigmoid(sharpness * (block[0][None, :] - cuts[:, None]))
+    above = jax.nn.sigmoid(sharpness * (block[PLACE][None, :] - cuts[:, None]))
     edges = jnp.concatenate([jnp.ones((1, above.shape[1])), above, jnp.zeros((1, above.shape[1]))])
-    cells = (edges[:-1] - edges[1:]) * (1.0 - block[2])
-    return cells if cells.shape[0] == size else jnp.concatenate([cells, block[2:3]])
+    cells = (edges[:-1] - edges[1:]) * (1.0 - block[MISSING])
+    return cells if cells.shape[0] == size else jnp.concatenate([cells, block[MISSING][None, :]])
 
 
-def cells_on(table: SoftTable, axis: Axis, held: Float[np.ndarray, "features rows"]) -> Float[np.ndarray, "cells rows"]:
+def cells_on(
+    table: SoftTable, axis: Axis, held: Float[np.ndarray, "features rows"], *, known: Known
+) -> Float[np.ndarray, "cells rows"]:
     """The cells of any axis from the hard features of the held ones; without compiling anything."""
     place = table.frame.schema.position(axis.column)
     start, kept = table.frame.starts[place], table.frame.held[place]
     if kept is None:
-        cuts = _transfer(table.frame, axis, table.leaves[axis.column]).astype(np.float32)
-        cells = np.searchsorted(cuts, held[start], side="left")
-        member = np.eye(len(cuts) + 1, dtype=np.float32)[cells].T * (1 - held[start + 2])
-        return member if len(member) == axis.size else np.concatenate([member, held[start + 2 : start + 3]])
+        cuts = _transfer(table.frame, axis, table.leaves[axis.column], known).astype(np.float32)
+        gone = held[start + MISSING]
+        member = np.eye(len(cuts) + 1, dtype=np.float32)[np.searchsorted(cuts, held[start])].T * (1 - gone)
+        return member if len(member) == axis.size else np.concatenate([member, gone[None, :]])
     block = held[start : start + kept.size]
     if kept == axis:
         return block
-    return _transfer(table.frame, axis, table.leaves[axis.column]).astype(np.float32) @ block
+    return _transfer(table.frame, axis, table.leaves[axis.column], known).astype(np.float32) @ block
 
 
 def rounded(key: Key, table: SoftTable, *, rows: int, simplex: str = "softmax") -> Rows:
@@ -266,7 +293,9 @@ def rounded(key: Key, table: SoftTable, *, rows: int, simplex: str = "softmax") 
     """
     frame = table.frame.asking(())
     known = known_of(frame, table.leaves, rows=table.rows)
-    matrix = np.asarray(features(table.params, known, HARD, frame=frame, simplex=simplex, hard=True), dtype=np.float64)
+    matrix = np.asarray(
+        features(table.params, known, (HARD, HARD), frame=frame, simplex=simplex, hard=True), dtype=np.float64
+    )
     copies_key, order_key, *keys = split(key, 2 + len(table.frame.held))
     source = _copies(copies_key, table.rows, rows)
     codes = [_codes(k, table, matrix, place, source) for place, k in enumerate(keys)]
@@ -289,8 +318,8 @@ def _codes(
     cell_key, code_key = split(key, 2)
     if axis is None:
         last = column.size - column.nullable - 1
-        codes = np.rint(matrix[start] * last).astype(np.int64)[source]
-        odds = np.stack([1 - matrix[start + 2], matrix[start + 2]])
+        codes = np.rint(matrix[start + VALUE] * last).astype(np.int64)[source]
+        odds = np.stack([1 - matrix[start + MISSING], matrix[start + MISSING]])
         gone = _drawn(cell_key, odds, source) == 1
         return np.where(gone, column.missing or 0, codes) if column.nullable else codes
     cells = _drawn(cell_key, matrix[start : start + axis.size], source)
