@@ -10,14 +10,30 @@ from typing import Any
 
 from sundog.bins import Bins
 from sundog.errors import UserError
-from sundog.generate import Generator, Genetic, Graphical, Independent, Particles, PooledSearch, UsesPublic
+from sundog.generate import (
+    AnnealedProjection,
+    GenerativeNetwork,
+    Generator,
+    Genetic,
+    Graphical,
+    Independent,
+    Particles,
+    PooledSearch,
+    RelaxedProjection,
+    UsesPublic,
+)
 from sundog.generate.declared_penalties import sigmoid_query
 from sundog.hierarchy import hierarchical, level_shares
 from sundog.queries import Query
-from sundog.schema import Schema
+from sundog.schema import Categorical, Numeric, Schema
 from sundog.schema.constraints import ProtectedStatistic
-from sundog.select import AIM, Allocate, Everything, SelectionRule, SpanningTree, WorstError
+from sundog.select import AIM, Allocate, ByClass, Everything, SelectionRule, SpanningTree, WorstError
+from sundog.thresholds import Thresholds
 from sundog.workload import Workload
+
+DIRECTIONS = 50
+"""RAP++ measures 20 thresholds along so many directions for each target."""
+MANY_TABLES = 200
 
 
 @dataclass(frozen=True)
@@ -78,6 +94,27 @@ def by_cells(schema: Schema) -> list[float]:
 def nothing(schema: Schema) -> tuple[Query, ...]:
     """No query beyond the first."""
     return ()
+
+
+def labels_and_thresholds(schema: Schema) -> tuple[Query, ...]:
+    """Pairs of label columns with every target, and linear thresholds over the numbers (RAP++: CM and LT).
+
+    Without targets, pairs of label columns and halfspaces over all columns. Where pairs with a target would be too many,
+    pairs of label columns, targets among them.
+    """
+    labels = [column.name for column in schema.columns if isinstance(column, Categorical)]
+    numbers = [column.name for column in schema.columns if isinstance(column, Numeric) and column.steps > 1]
+    targets = tuple(target for target in schema.targets if target in labels)
+    triples = (
+        Workload.conditional_marginals(schema, targets=targets, k=2).queries if targets and len(labels) > 2 else ()
+    )
+    pairs = Workload.marginals(schema, k=2, columns=labels).queries if len(labels) > 1 else ()
+    tables = triples if 0 < len(triples) <= MANY_TABLES else pairs
+    if not numbers or len(schema.names) == 1:
+        return tables
+    if not targets:
+        return (*tables, *Workload.halfspaces(schema, directions=DIRECTIONS).queries)
+    return (*tables, *Workload.conditional_thresholds(schema, targets=targets, directions=DIRECTIONS).queries)
 
 
 METHODS = {
@@ -162,6 +199,37 @@ METHODS = {
             bins=Bins(),
             uses="every query",
             cost="a minute for 15 columns and 50,000 rows",
+        ),
+        Recipe(
+            "rap",
+            "Soft rows projected onto all pairs at once (RAP, T = 1): accurate, and quick on wide workloads.",
+            two_way,
+            Everything(),
+            RelaxedProjection(),
+            first=First(one_way, 0.2, by_cells),
+            bins=Bins(),
+            cost="ten seconds for 15 columns",
+        ),
+        Recipe(
+            "gem",
+            "The same projection through a generative network (GEM).",
+            two_way,
+            Everything(),
+            GenerativeNetwork(),
+            first=First(one_way, 0.2, by_cells),
+            bins=Bins(),
+            cost="half a minute for 15 columns",
+        ),
+        Recipe(
+            "rap++",
+            "Mixed rows, numbers without bins, for prediction targets: labels by target and linear thresholds (RAP++).",
+            labels_and_thresholds,
+            ByClass(),
+            AnnealedProjection(),
+            first=First(one_way, 0.2, by_cells),
+            bins=Thresholds(),
+            uses="marginals, trees, ranges, halfspaces, and both by target",
+            cost="half a minute for 15 columns",
         ),
     )
 }
