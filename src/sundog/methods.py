@@ -38,11 +38,14 @@ MANY_TABLES = 200
 
 @dataclass(frozen=True)
 class First:
-    """Queries that are measured before the rule is asked, their share of the budget, and how they divide it."""
+    """Queries that are measured before the rule is asked, their share of the budget, and how they divide it.
+
+    By default they divide it by use, cells^(2/3).
+    """
 
     queries: Callable[[Schema], tuple[Query, ...]]
     share: float
-    shares: Callable[[Schema], list[float]]
+    shares: Callable[[Schema], list[float]] | None = None
 
 
 @dataclass(frozen=True)
@@ -84,11 +87,6 @@ def binned_pairs(schema: Schema) -> tuple[Query, ...]:
     """Every pair of columns (or the only one), numbers in at most 32 bins, and what protected statistics need."""
     tables = Workload.marginals(schema, k=min(2, len(schema.names)), bins=32).queries
     return (*tables, *(sigmoid_query(c) for c in schema.constraints if isinstance(c, ProtectedStatistic)))
-
-
-def by_cells(schema: Schema) -> list[float]:
-    """One-way marginals divide the budget by use: cells^(2/3)."""
-    return [query.size ** (2 / 3) for query in one_way(schema)]
 
 
 def nothing(schema: Schema) -> tuple[Query, ...]:
@@ -146,7 +144,7 @@ METHODS = {
             two_way,
             SpanningTree(),
             Graphical(),
-            first=First(one_way, 1 / 3, by_cells),
+            first=First(one_way, 1 / 3),
             bins=Bins(),
             cost="seconds for 15 columns",
         ),
@@ -156,7 +154,7 @@ METHODS = {
             two_way,
             AIM(),
             Graphical(),
-            first=First(one_way, 0.1, by_cells),
+            first=First(one_way, 0.1),
             bins=Bins(),
             cost="a minute or two for 15 columns",
         ),
@@ -166,7 +164,7 @@ METHODS = {
             two_way,
             WorstError(rounds=20, share_select=0.1),
             Graphical(),
-            first=First(one_way, 1 / 4, by_cells),
+            first=First(one_way, 1 / 4),
             bins=Bins(),
             cost="a minute for 15 columns",
         ),
@@ -184,7 +182,7 @@ METHODS = {
             two_way,
             Everything(),
             Genetic(),
-            first=First(one_way, 1 / 4, by_cells),
+            first=First(one_way, 1 / 4),
             bins=Bins(),
             uses="every query",
             cost="half a minute for 15 columns and 50,000 rows",
@@ -195,7 +193,7 @@ METHODS = {
             two_way,
             WorstError(rounds=20, per_round=2),
             Genetic(),
-            first=First(one_way, 1 / 4, by_cells),
+            first=First(one_way, 1 / 4),
             bins=Bins(),
             uses="every query",
             cost="a minute for 15 columns and 50,000 rows",
@@ -206,7 +204,7 @@ METHODS = {
             two_way,
             Everything(),
             RelaxedProjection(),
-            first=First(one_way, 0.2, by_cells),
+            first=First(one_way, 0.2),
             bins=Bins(),
             cost="ten seconds for 15 columns",
         ),
@@ -216,7 +214,7 @@ METHODS = {
             two_way,
             Everything(),
             GenerativeNetwork(),
-            first=First(one_way, 0.2, by_cells),
+            first=First(one_way, 0.2),
             bins=Bins(),
             cost="half a minute for 15 columns",
         ),
@@ -226,7 +224,7 @@ METHODS = {
             labels_and_thresholds,
             ByClass(),
             AnnealedProjection(),
-            first=First(one_way, 0.2, by_cells),
+            first=First(one_way, 0.2),
             bins=Thresholds(),
             uses="marginals, trees, ranges, halfspaces, and both by target",
             cost="half a minute for 15 columns",

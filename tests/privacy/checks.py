@@ -164,8 +164,9 @@ def check_categories_are_covered(unit):
     pairs = [(counts[0], other) for other in counts[1:]]
     pairs = pairs if unit.neighbours == "add-remove" else list(itertools.combinations(counts, 2))
     square = max(sum((left[value] - right[value]) ** 2 for value in left | right) for left, right in pairs)
-    assert Fraction(charge.rho) >= Fraction(square) / (2 * Fraction(call.scale) ** 2)
-    assert math.isclose(charge.rho, Fraction(square) / (2 * Fraction(call.scale) ** 2), rel_tol=1e-9)
+    needed = Fraction(square) / (2 * Fraction(call.scale) ** 2)
+    assert Fraction(charge.rho) >= needed, f"{charge.label}: charged {charge.rho}, spent {float(needed)}"
+    assert math.isclose(charge.rho, needed, rel_tol=1e-9), f"{charge.label}: {charge.rho} for {float(needed)}"
     _check_threshold(counts, call.scale, charge.details["threshold"])
 
 

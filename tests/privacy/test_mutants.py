@@ -35,7 +35,7 @@ SEEN = {
     "check_choices": "chosen, .* expected",
     "check_charges_cover_the_noise": r"charged .*, spent|nobody paid| for \d",
     "check_charged_before_noise": "before its charge was on the ledger",
-    "check_categories_are_covered": r"pass a threshold|Fraction",
+    "check_categories_are_covered": r"pass a threshold|charged .*, spent",
     "check_sensitivity": "add-remove|replace",
 }
 """What each check says when it sees what it is there to see."""
