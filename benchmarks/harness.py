@@ -57,7 +57,7 @@ def run(
     for seed in seeds:
         for case in cases:
             path = case.path(script, seed, folder)
-            if fresh or not path.exists():
+            if fresh or not _done(path):
                 print(f"{script}: {case.name}, seed {seed}", file=sys.stderr, flush=True)
                 _save(
                     path,
@@ -66,6 +66,11 @@ def run(
                 )
             found.append(json.loads(path.read_text(encoding="utf-8")))
     return found
+
+
+def _done(path: Path) -> bool:
+    """Whether there is a result; a failed run is tried again."""
+    return path.exists() and "error" not in json.loads(path.read_text(encoding="utf-8"))
 
 
 def measured(work: Work, settings: Mapping[str, Any], seed: int) -> dict[str, Any]:

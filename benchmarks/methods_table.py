@@ -11,11 +11,12 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import DATA, RESULTS, Case, bars, markdown, mean_by_case, run
+import harness
+from harness import DATA, RESULTS, Case, bars, markdown, mean_by_case
 
 COLUMNS = {
     "tv1": "TV1",
@@ -37,6 +38,14 @@ COLUMNS = {
 }
 NOT_FEATURES = {"adult": ["split"]}
 REFERENCES = ("real rows", "bootstrap")
+SHORT = {"datasets": ["adult"], "epsilon": 1.0, "delta": 1e-9, "seeds": 1, "learning": True}
+FULL = {
+    "datasets": ["adult", "bank_marketing", "acs2024_ny_multitask"],
+    "epsilon": 1.0,
+    "delta": 1e-9,
+    "seeds": 5,
+    "learning": True,
+}
 
 
 def tables(dataset: str) -> tuple[dict[str, Any], Any, Any]:
@@ -61,7 +70,7 @@ def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         ledger = Path(folder) / "ledger.sqlite"
         made, seconds = _made(settings, document, train, seed=seed, ledger=ledger)
-        found = sundog.compare(
+        found = sundog.evaluate_tables(
             train, {"made": made}, schema=document, test=test, ledger=ledger, learning=settings["learning"]
         )
     scores = {name: score.value for name, score in found.tables[0].scores.items()}
@@ -91,41 +100,53 @@ def _made(
     return fitted.sample(), time.process_time() - start
 
 
-def main() -> None:
+def run(sizes: Mapping[str, Any], *, methods: Sequence[str] = (), fresh: bool = False) -> dict[str, Any]:
+    """The means over the seeds, table by table, method by method; also as Markdown and SVG files."""
     import sundog
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--datasets", nargs="+", default=["adult", "bank_marketing"])
-    parser.add_argument("--methods", nargs="+", default=[*sundog.METHODS, *REFERENCES])
-    parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--delta", type=float, default=1e-9)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--no-learning", action="store_true")
-    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
-    given = parser.parse_args()
     if not DATA.is_dir():
-        sys.exit(f"The public tables are not there ({DATA}); nothing was run.")
-    shared = {"epsilon": given.epsilon, "delta": given.delta, "learning": not given.no_learning}
-    everything = {}
-    for dataset in given.datasets:
-        cases = [
-            Case(f"{dataset}-{m.replace(' ', '-')}", {"dataset": dataset, "method": m, **shared}) for m in given.methods
-        ]
-        results = run("methods_table", cases, work=work, seeds=range(given.seeds), fresh=given.fresh)
+        return {"absent": str(DATA)}
+    shared = {name: sizes[name] for name in ("epsilon", "delta", "learning")}
+    everything: dict[str, Any] = {}
+    for dataset in sizes["datasets"]:
+        wanted = methods or [*sundog.METHODS, *REFERENCES]
+        cases = [Case(f"{dataset}-{m.replace(' ', '-')}", {"dataset": dataset, "method": m, **shared}) for m in wanted]
+        results = harness.run("methods_table", cases, work=work, seeds=range(sizes["seeds"]), fresh=fresh)
         for line in results:
             if "error" in line:
                 print(f"{line['case']}, seed {line['seed']}: {line['error']}", file=sys.stderr)
         lines = {case.removeprefix(f"{dataset}-"): numbers for case, numbers in mean_by_case(results).items()}
-        everything[dataset] = lines
-        picture = RESULTS / f"methods_table-{dataset}-{given.epsilon:g}.svg"
-        picture.write_text(bars(lines, COLUMNS), encoding="utf-8")
-        page = f"{dataset}, epsilon {given.epsilon:g}, delta {given.delta:g}, mean of {given.seeds} seeds\n\n{markdown(lines, COLUMNS)}\n"
-        (RESULTS / f"methods_table-{dataset}-{given.epsilon:g}.md").write_text(page, encoding="utf-8")
-        if not given.json:
-            print(page)
-    if given.json:
-        print(json.dumps(everything))
+        name = f"{dataset}, epsilon {sizes['epsilon']:g}, delta {sizes['delta']:g}, mean of {sizes['seeds']} seeds"
+        everything[name] = lines
+        stem = f"methods_table-{dataset}-{sizes['epsilon']:g}"
+        (RESULTS / f"{stem}.svg").write_text(bars(lines, COLUMNS), encoding="utf-8")
+        (RESULTS / f"{stem}.md").write_text(f"{name}\n\n{markdown(lines, COLUMNS)}\n", encoding="utf-8")
+    return everything
+
+
+def table(result: Mapping[str, Any]) -> str:
+    """One table a dataset."""
+    if "absent" in result:
+        return f"the public tables are not there ({result['absent']}); nothing was run"
+    return "\n\n".join(f"{name}\n\n{markdown(lines, COLUMNS)}" for name, lines in result.items())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--datasets", nargs="+", default=["adult", "bank_marketing"])
+    parser.add_argument(
+        "--methods", nargs="+", default=[], help="default: all, and the real rows and a bootstrap of them"
+    )
+    parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--delta", type=float, default=1e-9)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--no-learning", dest="learning", action="store_false")
+    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    given = vars(parser.parse_args())
+    as_json = given.pop("json")
+    result = run(given, methods=given.pop("methods"), fresh=given.pop("fresh"))
+    print(json.dumps(result) if as_json else table(result))
 
 
 if __name__ == "__main__":

@@ -118,3 +118,21 @@ def test_a_model_answers_with_and_without_measurements():
     assert unknown.estimate.sum() == pytest.approx(len(ROWS), rel=0.02)
     with pytest.raises(UserError, match="confidence"):
         model.answer(Marginal.of(SCHEMA, "b"), confidence=95)
+
+
+def test_trees_are_taken_apart_into_their_tables():
+    class Tree:
+        def __init__(self, *tables):
+            self.tables, self.size = tables, sum(table.size for table in tables)
+
+        def describe(self):
+            return "tree"
+
+    levels = [Marginal((Axis.of(X, bins),)) for bins in (2, 4, 20)]
+    values = np.concatenate([answer(level, ROWS) for level in levels])
+    release = released().with_measurements((Measurement(Tree(*levels), values, 1.0, "small#1"),))
+    found = pool(release, Marginal((Axis.of(X, 4),)))
+    assert np.allclose(found.counts, answer(levels[1], ROWS))
+    assert found.sources == ("tree",)
+    assert found.variances == pytest.approx((1 + 1 / 12) / (1 + 1 / 5))  # its own level, and sums of five cells
+    assert pool(release, Marginal.of(SCHEMA, "a")) is None

@@ -1,4 +1,4 @@
-"""compare: branded, on the ledger, fair to other tools' tables."""
+"""evaluate_tables: branded, on the ledger, fair to other tools' tables."""
 
 import json
 
@@ -17,7 +17,7 @@ REAL, GOOD, BAD = related(800, 1), related(700, 2), permuted(related(800, 1), "x
 def compare(tmp_path):
     def run(synthetic, **options):
         options = {"schema": DOCUMENT, "ledger": tmp_path / "ledger.sqlite", "learning": False} | options
-        return sundog.compare(options.pop("real", REAL.to_arrow()), synthetic, **options)
+        return sundog.evaluate_tables(options.pop("real", REAL.to_arrow()), synthetic, **options)
 
     return run
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sundog.queries import Marginal
     from sundog.released import Released
     from sundog.schema import Schema
-    from sundog.side_by_side import compare
+    from sundog.side_by_side import evaluate_tables
     from sundog.synthesizer import Synthesizer
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
     "Synthesizer",
     "UserError",
     "__version__",
-    "compare",
+    "evaluate_tables",
     "load",
 ]
 
@@ -45,7 +45,7 @@ _PLACES = {
     "Released": "sundog.released",
     "Schema": "sundog.schema",
     "Synthesizer": "sundog.synthesizer",
-    "compare": "sundog.side_by_side",
+    "evaluate_tables": "sundog.side_by_side",
     "load": "sundog.model",
 }
 

@@ -5,10 +5,12 @@ over fewer of its columns, or one with coarser cells. Sums of independent noise 
 
     answer = sum of values,   variance = cells * (stddev^2 + 1/12)      (1/12: noise is rounded to integers)
 
-and several such answers are pooled by inverse variance. The interval covers the exact count of the private table with the
+and several such answers are pooled by inverse variance. A query that holds several marginals one after the other (a tree
+of resolutions, in `tables`) is taken apart into them. The interval covers the exact count of the private table with the
 stated probability, cell by cell. It says nothing of how the private table differs from the world it was drawn from.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +20,7 @@ from jaxtyping import Float, Int
 from sundog.axis import LOOKUP_LIMIT, Axis
 from sundog.errors import UserError
 from sundog.queries import Marginal, Query
-from sundog.released import Released
+from sundog.released import Measurement, Released
 
 ROUNDING = 1 / 12
 
@@ -82,15 +84,25 @@ def pool(released: Released, query: Query) -> Pooled | None:
     weighted, precision = np.zeros(query.size), np.zeros(query.size)
     sources = []
     for measurement in released.measurements:
-        cells = coarsening(measurement.query, query)
-        if cells is None:
-            continue
-        sums = np.bincount(cells, weights=measurement.values, minlength=query.size)
-        variances = np.bincount(cells, minlength=query.size) * (measurement.stddev**2 + ROUNDING)
-        weighted += sums / variances
-        precision += 1 / variances
-        sources.append(measurement.query.describe())
-    return Pooled(weighted / precision, 1 / precision, tuple(sources)) if sources else None
+        for part, values in parts(measurement):
+            cells = coarsening(part, query)
+            if cells is None:
+                continue
+            sums = np.bincount(cells, weights=values, minlength=query.size)
+            variances = np.bincount(cells, minlength=query.size) * (measurement.stddev**2 + ROUNDING)
+            weighted += sums / variances
+            precision += 1 / variances
+            sources.append(measurement.query.describe())
+    return Pooled(weighted / precision, 1 / precision, tuple(dict.fromkeys(sources))) if sources else None
+
+
+def parts(measurement: Measurement) -> Iterator[tuple[Query, Int[np.ndarray, " cells"]]]:
+    """The measured query and its values, or the marginals that it holds one after the other, each with its own."""
+    start = 0
+    tables: tuple[Query, ...] = getattr(measurement.query, "tables", (measurement.query,))
+    for table in tables:
+        yield table, measurement.values[start : start + table.size]
+        start += table.size
 
 
 def coarsening(fine: Query, coarse: Query) -> Int[np.ndarray, " cells"] | None:

@@ -4,27 +4,48 @@ A recipe with `first` measures these queries before anything else. Where it also
 columns and rare labels are then binned by what that first measurement showed; the rule sees the binned workload.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sundog.bins import Bins
 from sundog.errors import UserError
-from sundog.generate import Generator, Graphical, Independent, Particles, UsesPublic
+from sundog.generate import (
+    AnnealedProjection,
+    GenerativeNetwork,
+    Generator,
+    Genetic,
+    Graphical,
+    Independent,
+    Particles,
+    PooledSearch,
+    RelaxedProjection,
+    UsesPublic,
+)
 from sundog.generate.declared_penalties import sigmoid_query
+from sundog.hierarchy import hierarchical, level_shares
 from sundog.queries import Query
-from sundog.schema import Schema
+from sundog.schema import Categorical, Numeric, Schema
 from sundog.schema.constraints import ProtectedStatistic
-from sundog.select import AIM, Everything, SelectionRule, SpanningTree, WorstError
+from sundog.select import AIM, Allocate, ByClass, Everything, SelectionRule, SpanningTree, WorstError
+from sundog.thresholds import Thresholds
 from sundog.workload import Workload
+
+DIRECTIONS = 50
+"""RAP++ measures 20 thresholds along so many directions for each target."""
+MANY_TABLES = 200
 
 
 @dataclass(frozen=True)
 class First:
-    """Queries that are measured before the rule is asked, and their share of the budget."""
+    """Queries that are measured before the rule is asked, their share of the budget, and how they divide it.
+
+    By default they divide it by use, cells^(2/3).
+    """
 
     queries: Callable[[Schema], tuple[Query, ...]]
     share: float
+    shares: Callable[[Schema], list[float]] | None = None
 
 
 @dataclass(frozen=True)
@@ -40,6 +61,7 @@ class Recipe:
     bins: Bins | None = None
     uses: str = "marginals"
     cost: str = ""
+    settings: tuple[tuple[str, Any], ...] = ()
 
     @property
     def public(self) -> bool:
@@ -67,15 +89,52 @@ def binned_pairs(schema: Schema) -> tuple[Query, ...]:
     return (*tables, *(sigmoid_query(c) for c in schema.constraints if isinstance(c, ProtectedStatistic)))
 
 
+def nothing(schema: Schema) -> tuple[Query, ...]:
+    """No query beyond the first."""
+    return ()
+
+
+def labels_and_thresholds(schema: Schema) -> tuple[Query, ...]:
+    """Pairs of label columns with every target, and linear thresholds over the numbers (RAP++: CM and LT).
+
+    Without targets, pairs of label columns and halfspaces over all columns. Where pairs with a target would be too many,
+    pairs of label columns, targets among them.
+    """
+    labels = [column.name for column in schema.columns if isinstance(column, Categorical)]
+    numbers = [column.name for column in schema.columns if isinstance(column, Numeric) and column.steps > 1]
+    targets = tuple(target for target in schema.targets if target in labels)
+    triples = (
+        Workload.conditional_marginals(schema, targets=targets, k=2).queries if targets and len(labels) > 2 else ()
+    )
+    pairs = Workload.marginals(schema, k=2, columns=labels).queries if len(labels) > 1 else ()
+    tables = triples if 0 < len(triples) <= MANY_TABLES else pairs
+    if not numbers or len(schema.names) == 1:
+        return tables
+    if not targets:
+        return (*tables, *Workload.halfspaces(schema, directions=DIRECTIONS).queries)
+    return (*tables, *Workload.conditional_thresholds(schema, targets=targets, directions=DIRECTIONS).queries)
+
+
 METHODS = {
     recipe.name: recipe
     for recipe in (
         Recipe(
+            "auto",
+            "Every pair that is worth its noise, at the resolution that is worth it; the default.",
+            two_way,
+            Allocate(),
+            PooledSearch(),
+            first=First(hierarchical, 0.25, level_shares),
+            bins=Bins(),
+            cost="seconds for 15 columns",
+        ),
+        Recipe(
             "independent",
             "Every column right, no relation between columns; the floor, and the choice for tiny budgets.",
-            one_way,
+            nothing,
             Everything(),
             Independent(),
+            first=First(hierarchical, 1.0, level_shares),
             uses="one-way marginals",
             cost="seconds",
         ),
@@ -85,7 +144,7 @@ METHODS = {
             two_way,
             SpanningTree(),
             Graphical(),
-            first=First(one_way, share=1 / 3),
+            first=First(one_way, 1 / 3),
             bins=Bins(),
             cost="seconds for 15 columns",
         ),
@@ -95,7 +154,7 @@ METHODS = {
             two_way,
             AIM(),
             Graphical(),
-            first=First(one_way, share=0.1),
+            first=First(one_way, 0.1),
             bins=Bins(),
             cost="a minute or two for 15 columns",
         ),
@@ -105,7 +164,7 @@ METHODS = {
             two_way,
             WorstError(rounds=20, share_select=0.1),
             Graphical(),
-            first=First(one_way, share=1 / 4),
+            first=First(one_way, 1 / 4),
             bins=Bins(),
             cost="a minute for 15 columns",
         ),
@@ -116,6 +175,59 @@ METHODS = {
             Everything(),
             Particles(),
             cost="a minute for 15 columns",
+        ),
+        Recipe(
+            "private-gsd",
+            "All pairs, and rows found by a genetic search: takes every kind of query, numbers keep their grid.",
+            two_way,
+            Everything(),
+            Genetic(),
+            first=First(one_way, 1 / 4),
+            bins=Bins(),
+            uses="every query",
+            cost="half a minute for 15 columns and 50,000 rows",
+        ),
+        Recipe(
+            "private-gsd-adaptive",
+            "The same search, with the pairs it answers worst chosen in 20 rounds: for large workloads.",
+            two_way,
+            WorstError(rounds=20, per_round=2),
+            Genetic(),
+            first=First(one_way, 1 / 4),
+            bins=Bins(),
+            uses="every query",
+            cost="a minute for 15 columns and 50,000 rows",
+        ),
+        Recipe(
+            "rap",
+            "Soft rows projected onto all pairs at once (RAP, T = 1): accurate, and quick on wide workloads.",
+            two_way,
+            Everything(),
+            RelaxedProjection(),
+            first=First(one_way, 0.2),
+            bins=Bins(),
+            cost="ten seconds for 15 columns",
+        ),
+        Recipe(
+            "gem",
+            "The same projection through a generative network (GEM).",
+            two_way,
+            Everything(),
+            GenerativeNetwork(),
+            first=First(one_way, 0.2),
+            bins=Bins(),
+            cost="half a minute for 15 columns",
+        ),
+        Recipe(
+            "rap++",
+            "Mixed rows, numbers without bins, for prediction targets: labels by target and linear thresholds (RAP++).",
+            labels_and_thresholds,
+            ByClass(),
+            AnnealedProjection(),
+            first=First(one_way, 0.2),
+            bins=Thresholds(),
+            uses="marginals, trees, ranges, halfspaces, and both by target",
+            cost="half a minute for 15 columns",
         ),
     )
 }
@@ -132,6 +244,36 @@ def recipe_of(name: str) -> Recipe:
     if not generator:
         return METHODS[rule]
     return replace(METHODS[rule], name=name, generator=METHODS[generator].generator)
+
+
+def with_workload(recipe: Recipe, workload: Workload) -> Recipe:
+    """The recipe with the user's own workload, on the cells it asks for.
+
+    One-way marginals are measured first only where they are needed: to choose, or to learn the number of rows.
+    """
+    rule: SelectionRule = recipe.rule
+    if len(set(workload.weights)) > 1:
+        if not isinstance(rule, Everything):
+            raise UserError(f"workload: method {recipe.name!r} cannot weight queries; leave their weights out.")
+        rule = Everything(workload.weights)
+    needed = rule.selects or not any(query.partition for query in workload.queries)
+    first = recipe.first if needed else None
+    return replace(recipe, workload=lambda _: workload.queries, rule=rule, first=first, bins=None)
+
+
+def with_settings(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
+    """The recipe with some of its generator's settings changed."""
+    known = [field.name for field in fields(recipe.generator)]  # type: ignore[arg-type]
+    for name in settings:
+        if name not in known:
+            raise UserError(f"method {recipe.name!r} has no setting {name!r}; it has {', '.join(known) or 'none'}.")
+    try:
+        generator = replace(recipe.generator, **settings)  # type: ignore[type-var]
+    except TypeError:
+        raise UserError(
+            f"method {recipe.name!r}: a setting has a value of the wrong kind; see its docs page."
+        ) from None
+    return replace(recipe, generator=generator, settings=tuple(settings.items()))
 
 
 def able(queries: Sequence[Query]) -> list[str]:

@@ -1,4 +1,4 @@
-"""compare: synthetic tables beside the real one. PRIVATE: what it returns is computed on real rows without noise.
+"""evaluate_tables: synthetic tables beside the real one. PRIVATE: what it returns is computed on real rows without noise.
 
 The rows come through the one door that writes the disclosure into the ledger first (private.disclose). Everything that
 leaves this module carries the brand, and files are readable by their owner only.
@@ -6,7 +6,7 @@ leaves this module carries the brand, and files are readable by their owner only
 >>> import sundog
 >>> schema = {"fields": [{"name": "smoker", "type": "boolean", "constraints": {"required": True}}]}
 >>> real, fake = {"smoker": [True, False] * 50}, {"smoker": [True, True, False, False] * 30}
->>> sundog.compare(real, {"ours": fake}, schema=schema, dataset="example").tables[0].scores["tv1"].value
+>>> sundog.evaluate_tables(real, {"ours": fake}, schema=schema, dataset="example").tables[0].scores["tv1"].value
 0.0
 """
 
@@ -19,6 +19,7 @@ from sundog.errors import UserError
 from sundog.evaluate import LEARNING, METRICS, REAL, Comparison, Metric, Score
 from sundog.evaluate.learning import available
 from sundog.evaluate.reading import SyntheticTable, check_synthetic, open_synthetic, read_synthetic, restricted
+from sundog.evaluate.violations import ConstraintViolations
 from sundog.keys import key_of
 from sundog.private.disclose import BRAND, disclose_rows
 from sundog.private.ledger import Ledger
@@ -28,6 +29,7 @@ from sundog.rows import Rows
 from sundog.schema import Schema
 
 Progress = Callable[[str], None]
+CONSTRAINTS = ConstraintViolations()
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +88,7 @@ class Evaluation:
         return evaluation_page(self.to_json())
 
 
-def compare(
+def evaluate_tables(
     real: Any,
     synthetic: Mapping[str, Any],
     *,
@@ -120,7 +122,7 @@ def compare(
     told = progress or _silent
     public = _schema(schema)
     if not synthetic:
-        raise UserError("compare: no synthetic table was given; give at least one.")
+        raise UserError("evaluate: no synthetic table was given; give at least one.")
     if learning:
         from sundog.evaluate.learning import require
 
@@ -156,9 +158,9 @@ def _evaluation(
 ) -> Evaluation:
     real, test = rows[0], rows[1] if len(rows) > 1 else None
     if not len(real) or (test is not None and not len(test)):
-        raise UserError("compare: the real table or the test table has no rows; there is nothing to compare with.")
+        raise UserError("evaluate: the real table or the test table has no rows; there is nothing to compare with.")
     trains = bool(real.schema.targets) and (available() if learning is None else learning)
-    metrics = {**REAL, **LEARNING} if trains else REAL
+    metrics = {**REAL, **(LEARNING if trains else {}), CONSTRAINTS.name: CONSTRAINTS}
     scored = [
         TableScores(
             table.name,

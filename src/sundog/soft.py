@@ -95,7 +95,7 @@ class SoftRows:
         return jnp.matmul(self.values[place], inside, precision="highest")
 
     def position(self, name: str) -> tuple[Float[Array, " rows"], Float[Array, " rows"]]:
-        """A numeric column's positions in [0, 1], and the probability that each is there (not missing)."""
+        """A column's positions in [0, 1], and the probability that each is there (not missing)."""
         place = self.layout.schema.position(name)
         held = self.layout.axes[place]
         if held is None:
@@ -141,4 +141,5 @@ def _centres(axis: Axis, column: Any) -> tuple[Float[np.ndarray, " cells"], Floa
     first = np.asarray(axis.run_starts(), dtype=float)
     last = np.append(first[1:], axis.codes) - 1
     there = (first != column.missing).astype(np.float32) if column.nullable else np.ones(axis.size, np.float32)
-    return (((first + last) / 2) / max(column.steps - 1, 1)).astype(np.float32), there
+    values = column.size - column.nullable
+    return (((first + last) / 2) / max(values - 1, 1)).astype(np.float32), there

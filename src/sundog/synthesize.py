@@ -52,7 +52,8 @@ def _measure_first(curator: Curator, recipe: Recipe, *, more: bool) -> None:
         return
     queries = recipe.first.queries(curator.schema)
     rho = curator.remaining_rho * (recipe.first.share if more else 1.0)
-    curator.measure(queries, rho, shares=[query.size ** (2 / 3) for query in queries])
+    by_use = [query.size ** (2 / 3) for query in queries]
+    curator.measure(queries, rho, shares=recipe.first.shares(curator.schema) if recipe.first.shares else by_use)
 
 
 def _rounds(
@@ -77,6 +78,8 @@ def _rounds(
             report(f"fitting {recipe.name}, {len(released.measurements)} measurements")
             step, key = split(key, 2)
             state = recipe.generator.fit(step, state, released=curator.released())
+            if getattr(state, "interrupted", False):  # Ctrl-C ended this search: no more rounds
+                return
 
 
 def _measure(curator: Curator, proposal: Proposal, *, report: Report) -> None:

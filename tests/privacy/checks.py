@@ -1,16 +1,23 @@
 """The checks that every release must pass. Each raises AssertionError; test_mutants.py shows what each of them kills."""
 
+import contextlib
 import functools
 import itertools
+import json
 import math
 from collections import Counter
 from fractions import Fraction
+from unittest import mock
 
 import numpy as np
-from harness import ONE_WAY, TINY, TWO_WAY, VALUES, MemoryLedger, Recorder, curator, exact_inputs
+from harness import ONE_WAY, TINY, TWO_WAY, VALUES, MemoryLedger, Recorder, curator, exact_inputs, run_command
 from scipy import stats
+from worlds import DATA, SCHEMA, write
 
 from sundog.certificate import certificate
+from sundog.errors import UserError
+from sundog.private import noise
+from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
 from sundog.proposal import Selection
 from sundog.queries import answer
@@ -157,8 +164,9 @@ def check_categories_are_covered(unit):
     pairs = [(counts[0], other) for other in counts[1:]]
     pairs = pairs if unit.neighbours == "add-remove" else list(itertools.combinations(counts, 2))
     square = max(sum((left[value] - right[value]) ** 2 for value in left | right) for left, right in pairs)
-    assert Fraction(charge.rho) >= Fraction(square) / (2 * Fraction(call.scale) ** 2)
-    assert math.isclose(charge.rho, Fraction(square) / (2 * Fraction(call.scale) ** 2), rel_tol=1e-9)
+    needed = Fraction(square) / (2 * Fraction(call.scale) ** 2)
+    assert Fraction(charge.rho) >= needed, f"{charge.label}: charged {charge.rho}, spent {float(needed)}"
+    assert math.isclose(charge.rho, needed, rel_tol=1e-9), f"{charge.label}: {charge.rho} for {float(needed)}"
     _check_threshold(counts, call.scale, charge.details["threshold"])
 
 
@@ -192,8 +200,8 @@ def check_audit(query, pair, unit, *, rho, runs=1000):
     run, without opening the table again. The attack is the likelihood ratio of the two exact answers.
     """
     left, right = (_transcript(query, rows, unit, rho=rho, runs=runs) for rows in pair)
-    direction = _exact(query, pair[1], unit) - _exact(query, pair[0], unit)
-    middle = (_exact(query, pair[1], unit) + _exact(query, pair[0], unit)) @ direction / 2
+    direction = exact_answer(query, pair[1], unit) - exact_answer(query, pair[0], unit)
+    middle = (exact_answer(query, pair[1], unit) + exact_answer(query, pair[0], unit)) @ direction / 2
     true_positives, false_positives = ((side @ direction > middle).sum() for side in (right, left))
     found = lower_mu(int(true_positives), int(false_positives), runs)
     assert found <= math.sqrt(2 * rho), f"the attack shows mu > {found:.3f}, and {math.sqrt(2 * rho):.3f} was paid for"
@@ -213,5 +221,119 @@ def _transcript(query, rows, unit, *, rho, runs):
     return np.stack([measurement.values for measurement in made])
 
 
-def _exact(query, rows, unit):
+def exact_answer(query, rows, unit):
     return exact_inputs(rows, lambda made: made.measure([query], 1.0), unit=unit)[0]
+
+
+# --- non-interference: with constants in place of noisy answers, no two tables can be told apart --------------------
+
+
+@contextlib.contextmanager
+def constants():
+    """Rows are read, charges written and noise drawn as ever; only then is the result thrown away for a constant."""
+    gaussian, top_k, categories = noise.add_gaussian, noise.top_k, Curator.categories
+
+    def add_gaussian(counts, scale):
+        gaussian(counts, scale)
+        return np.arange(10, 10 + len(counts), dtype=np.int64)
+
+    def choose(scores, k, *, scale):
+        top_k(scores, k, scale=scale)
+        return list(range(min(k, len(scores))))
+
+    def name(self, column, rho, *, delta):
+        categories(self, column, rho, delta=delta)
+        return ("first", "second")
+
+    with (
+        mock.patch.object(noise, "add_gaussian", add_gaussian),
+        mock.patch.object(noise, "top_k", choose),
+        mock.patch.object(Curator, "categories", name),
+    ):
+        yield
+
+
+def check_noninterference(folder, worlds, *commands, document=None):
+    """Every file, name, size, word, exit code and ledger entry is the same for every world."""
+    seen = {}
+    for number, (name, lines) in enumerate(worlds.items()):
+        place = write(folder / str(number), lines, document)
+        with constants():
+            seen[name] = [run_command(place, *command, inputs=(DATA, SCHEMA)) for command in commands]
+    first, *others = seen
+    for outcome in seen[first]:
+        assert outcome.code == 0, outcome.stderr
+    for other in others:
+        for here, there in zip(seen[first], seen[other], strict=True):
+            assert there.code == here.code, f"{other}: exit code {there.code}: {there.stderr}"
+            assert (there.stdout, there.stderr) == (here.stdout, here.stderr), f"{other}: other words"
+            assert list(there.files) == list(here.files), f"{other}: other files"
+            for file, content in here.files.items():
+                assert there.files[file] == content, f"{other}: {file} differs"
+            assert there.ledger == here.ledger, f"{other}: another ledger"
+    return seen[first]
+
+
+# --- a secret in a cell appears nowhere -----------------------------------------------------------------------------
+
+TOKEN = "Zq7xSECRETx0451"
+
+
+def check_no_token(outcome, code, token=TOKEN):
+    """The token is in no file, name, word or ledger entry, and the run ended like any other."""
+    assert outcome.code == code, f"exit code {outcome.code}: {outcome.stderr}"
+    assert "Traceback" not in outcome.stderr
+    for spelled in _spellings(token):
+        assert spelled not in outcome.everything, f"{spelled!r} got out"
+
+
+def _spellings(token):
+    yield token.encode()
+    yield token.lower().encode()
+    yield token.encode("utf-16-le")
+    yield json.dumps(token)[1:-1].encode()
+
+
+def check_quiet_failure(action, token=TOKEN):
+    """Whatever the action raises, and all that hangs on it, is free of the token; what it returns, too."""
+    error, result = None, None
+    try:
+        result = action()
+    except BaseException as raised:
+        error = raised
+    assert error is None or isinstance(error, UserError), f"{type(error).__name__} is no sentence for users"
+    for one in _chain(error):
+        shown = f"{one} {one!r} {one.args} {getattr(one, '__notes__', '')}"
+        assert token not in shown, f"in a {type(one).__name__}"
+    return result
+
+
+def _chain(error):
+    seen = []
+    while error is not None and error not in seen:
+        seen.append(error)
+        error = error.__cause__ or error.__context__
+    return seen
+
+
+# --- choices --------------------------------------------------------------------------------------------------------
+
+
+def check_choices(runs):
+    """The curator's choices follow the exponential mechanism at the scale that its ledger entries state."""
+    unit, seen, chosen, charges = PrivacyUnit("replace"), Recorder(), Counter(), []
+    selection = Selection(CANDIDATES, ESTIMATES, 1, "Linf", weights=(1, 2, 1))
+    with seen():
+        for _ in range(runs // 100):
+            made = curator([("a", 0)] * 3 + [("b", 3)] * 2, unit=unit, rho=10.0)
+            chosen.update(made.select(selection, 0.05).pop().columns for _ in range(100))
+            charges += made.ledger.charges
+    (scores,), (scale,) = {tuple(call.exact) for call in seen.calls}, {call.scale for call in seen.calls}
+    ((rho, sensitivity),) = {(charge.rho, charge.details["sensitivity"]) for charge in charges}
+    squared = Fraction(sensitivity) ** 2 / (2 * Fraction(rho))
+    assert math.isclose(scale**2, squared, rel_tol=1e-9), "the noise is not of the scale that was paid for"
+    weights = np.exp((np.array(scores) - max(scores)) / math.sqrt(squared))
+    expected = weights / weights.sum() * runs
+    observed = np.array([chosen[query.columns] for query in CANDIDATES])
+    assert expected.min() > 20, "the candidates must all have a chance"
+    assert stats.chisquare(observed, expected).pvalue > 1e-8, f"{observed} chosen, {expected} expected"

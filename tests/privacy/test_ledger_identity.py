@@ -1,6 +1,7 @@
 """What was charged is what the noise is worth: recomputed from every intercepted noise call and from all neighbours."""
 
 import json
+import random
 from fractions import Fraction
 
 import checks
@@ -123,10 +124,12 @@ def test_a_curator_spends_all_it_has_and_then_refuses(own_ledger):
     assert Ledger(own_ledger).account("tiny").exact_rho == spent <= Fraction(0.1)
 
 
-@pytest.mark.parametrize("step", [1e-3, 0.1 / 3, 0.07])
-def test_what_remains_can_be_spent_to_the_last(step):
-    made = curator([("a", 1)], unit=PrivacyUnit(), rho=0.1)
-    made.measure(ONE_WAY, step)
+@pytest.mark.parametrize("seed", range(20))
+def test_what_remains_can_be_spent_to_the_last(seed):
+    draw = random.Random(seed)
+    made = curator([("a", 1)], unit=PrivacyUnit(), rho=draw.random())
+    for _ in range(3):
+        made.measure(ONE_WAY, draw.random() * made.remaining_rho / 2)
     made.select(Selection((TWO_WAY,), ([0] * TWO_WAY.size,)), made.remaining_rho)
     assert 0 <= made.remaining_rho < 1e-15
 
@@ -153,6 +156,11 @@ def test_thresholds_spend_no_more_delta_than_was_set_aside():
         lambda made: made.select(Selection((TWO_WAY,), ([0],)), 0.1),
         lambda made: made.select(Selection((TWO_WAY,), ([0] * TWO_WAY.size,), weights=(-1,)), 0.1),
         lambda made: made.select(Selection((TWO_WAY,), ([0] * TWO_WAY.size,), weights=(0,)), 0.1),
+        lambda made: made.select(Selection((TWO_WAY,), ([-(2**63)] * TWO_WAY.size,)), 0.1),
+        lambda made: made.select(Selection((TWO_WAY,), ([float("nan")] * TWO_WAY.size,)), 0.1),
+        lambda made: made.select(Selection((TWO_WAY,), ([0] * TWO_WAY.size,), weights=(2**23,)), 0.1),
+        lambda made: made.select(Selection((TWO_WAY,), ([0] * TWO_WAY.size,), penalties=(-(2**63),)), 0.1),
+        lambda made: made.score(Selection((TWO_WAY,), ([2**61] * TWO_WAY.size,)), 0.1),
         lambda made: made.categories("c", 0.1, delta=0.0),
         lambda made: made.categories("absent", 0.1, delta=1e-9),
     ],

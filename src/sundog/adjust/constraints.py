@@ -3,10 +3,10 @@
 Looks only at synthetic rows and the public schema, so it costs no privacy and serves every method. For a row that breaks
 a constraint, in this order:
 
-1. An equality is solved for one of its columns, starting with the last.
+1. An equality is solved for its last column, where the bounds do not allow that for the others as well.
 2. Otherwise the constraint's columns are taken from a row that satisfies it and agrees on one of them (hot deck): the row
    keeps that value and all its other columns, and combinations stay as common as among the rows that satisfy it.
-3. Without any such row, an inequality is solved for one of its columns, which lands on its limit.
+3. Without any such row, an inequality is solved likewise and lands on its limit.
 4. A functional dependency follows its public map, else the most common value among the synthetic rows with the same
    determining values.
 
@@ -110,22 +110,18 @@ def _repair(key: Key, rule: RowConstraint, codes: list[Int[np.ndarray, " rows"]]
     if satisfied.all():
         return
     if isinstance(rule, Linear) and (rule.equal or not satisfied.any()):
-        _solve(rule, codes, schema, ~satisfied)
+        _solve(rule, codes, schema)
         satisfied = holds(rule, Rows(schema, tuple(codes)))
     places = [schema.position(name) for name in rule.columns]
     hot_deck(key, codes, places, broken=np.flatnonzero(~satisfied), donors=np.flatnonzero(satisfied))
 
 
-def _solve(
-    rule: Linear, codes: list[Int[np.ndarray, " rows"]], schema: Schema, broken: Bool[np.ndarray, " rows"]
-) -> None:
+def _solve(rule: Linear, codes: list[Int[np.ndarray, " rows"]], schema: Schema) -> None:
+    """Move one column after the other, the last first, towards the limit, in rows that still break the constraint."""
     for name in reversed(rule.columns):
         rows = Rows(schema, tuple(codes))
-        proposal, possible = solved(rule, rows, name)
-        change = broken & possible
         place = schema.position(name)
-        codes[place] = np.where(change, proposal, codes[place])
-        broken = broken & ~change
+        codes[place] = np.where(holds(rule, rows), codes[place], solved(rule, rows, name))
 
 
 def _taken(rows: Rows, picked: Int[np.ndarray, " picked"]) -> Rows:

@@ -25,21 +25,16 @@ def holds(rule: Linear | Pairs | Impossible, rows: Rows) -> Bool[np.ndarray, " r
     return ~forbidden
 
 
-def solved(rule: Linear, rows: Rows, name: str) -> tuple[Int[np.ndarray, " rows"], Bool[np.ndarray, " rows"]]:
-    """Codes of one column that make the rows satisfy a linear constraint as closely as can be, and where that is possible."""
+def solved(rule: Linear, rows: Rows, name: str) -> Int[np.ndarray, " rows"]:
+    """Codes of one column within its bounds that bring a linear constraint closest to its limit."""
     column = rows.schema.column(name)
     coefficient = rule.coefficients[rule.columns.index(name)]
     if not isinstance(column, Numeric) or coefficient == 0:
-        return rows.column(name), np.zeros(len(rows), dtype=np.bool_)
-    rest, known = _total(rule, rows, leave_out=name)
+        return rows.column(name)
+    rest, _ = _total(rule, rows, leave_out=name)
     room = rule.limit - rest
     units = room // coefficient if coefficient > 0 else -(room // -coefficient)
-    codes = units - column.lower
-    possible = known & (codes >= 0) & (codes < column.steps)
-    if rule.equal:
-        return codes, possible & (units * coefficient == room)
-    inward = np.minimum(codes, column.steps - 1) if coefficient > 0 else np.maximum(codes, 0)
-    return inward, known & (inward >= 0) & (inward < column.steps)
+    return np.clip(units - column.lower, 0, column.steps - 1)
 
 
 def _total(

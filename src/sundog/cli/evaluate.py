@@ -53,13 +53,13 @@ def evaluate(
     with progress("starting") as report:
         from sundog.released import Released
         from sundog.schema import Schema
-        from sundog.side_by_side import compare as compare_tables
+        from sundog.side_by_side import evaluate_tables
 
         if html is not None:
             _refuse_release_folder(html)
             prepare_file(html, force=force)
         public = Schema.load(schema)
-        found = compare_tables(
+        found = evaluate_tables(
             real,
             _named([synthetic, *(compare or []), *(more or [])]),
             schema=public,

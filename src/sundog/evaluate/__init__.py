@@ -11,6 +11,7 @@ from sundog.evaluate.prefixes import Prefixes
 from sundog.evaluate.sliced_wasserstein import SlicedWasserstein
 from sundog.evaluate.sparse_queries import Counting, Thresholding
 from sundog.evaluate.total_variation import TotalVariation
+from sundog.evaluate.violations import ConstraintViolations
 from sundog.evaluate.workload import MeasuredError, MeasuredNoise, WorkloadError
 
 __all__ = ["LEARNING", "METRICS", "REAL", "RELEASED", "Comparison", "Measured", "Metric", "Score"]
@@ -45,7 +46,8 @@ LEARNING = _named(LogisticF1(), BoostingError())
 """Metrics on real rows that train models, PRIVATE; they need scikit-learn."""
 
 RELEASED: dict[str, Metric[Measured]] = {
-    metric.name: metric for metric in (MeasuredError("mean"), MeasuredError("max"), MeasuredNoise())
+    metric.name: metric
+    for metric in (MeasuredError("mean"), MeasuredError("max"), MeasuredNoise(), ConstraintViolations())
 }
 """Metrics on released measurements, public."""
 

@@ -42,7 +42,8 @@ def restricted(schema: Schema, names: Sequence[str]) -> Schema:
     if not kept:
         raise UserError("the tables have no column of the schema in common; check the column names.")
     targets = tuple(target for target in schema.targets if target in names)
-    return replace(schema, columns=kept, identifiers=(), targets=targets, field_order=())
+    rules = tuple(rule for rule in schema.constraints if set(rule.columns) <= set(names))
+    return replace(schema, columns=kept, identifiers=(), targets=targets, field_order=(), constraints=rules)
 
 
 def check_synthetic(source: Source, schema: Schema, *, name: str) -> None:

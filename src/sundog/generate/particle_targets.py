@@ -3,12 +3,13 @@
 Each signed table is projected onto probability measures (in sliced W1, on its own cells), carried over to the grain and
 quantised by largest remainder. The grain of a column is the common refinement of all its measured axes: particles live on
 it, so that tables that cut a column differently can all be matched. A coarse cell's mass is divided among the grain's
-cells as the column's own finest table says.
+cells as the largest table over the same columns says, else as if the columns were independent inside the cell.
 """
 
 from collections.abc import Sequence
 from typing import Literal
 
+import jax
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -18,7 +19,7 @@ from sundog.estimate import nonnegative
 from sundog.generate.embedding import Embedding, Kind
 from sundog.generate.sliced_projection import largest_remainder, project
 from sundog.generate.slices import Target
-from sundog.keys import Key, split
+from sundog.keys import Key
 from sundog.queries import Marginal
 from sundog.schema import Column, Schema
 
@@ -61,12 +62,14 @@ def make_targets(
 ) -> tuple[Target, ...]:
     """The quantised probability measures of all tables, on the grain."""
     own = {axis.column: (axis, one_way(estimates, axis)) for axis in axes}
-    targets = []
-    for k, estimate in zip(split(key, len(estimates)), estimates, strict=True):
-        measure = _probabilities(k, schema, estimate, kind=kind, projection=projection)
-        query, lifted = _on_grain(estimate.query, measure, own)
-        targets.append(Target(query, largest_remainder(lifted, particles)))
-    return tuple(targets)
+    lifted: dict[int, tuple[Marginal, Float[np.ndarray, " cells"]]] = {}
+    for number in sorted(range(len(estimates)), key=lambda number: -estimates[number].query.size):
+        estimate = estimates[number]
+        measure = _probabilities(jax.random.fold_in(key, number), schema, estimate, kind=kind, projection=projection)
+        finer = [lifted[k] for k in lifted if set(estimate.query.columns) <= set(estimates[k].query.columns)]
+        lifted[number] = _on_grain(estimate.query, measure, own, finer=finer)
+    found = [lifted[number] for number in range(len(estimates))]
+    return tuple(Target(query, largest_remainder(measure, particles)) for query, measure in found)
 
 
 def _probabilities(
@@ -79,15 +82,17 @@ def _probabilities(
     return project(estimate.counts, embedding.along(estimate.query, directions))
 
 
-def one_way(estimates: Sequence[Estimate], axis: Axis) -> Float[np.ndarray, " cells"]:
-    """The proportions of a column's cells by its most precise table; by their widths where none has these cells."""
-    having = [estimate for estimate in estimates if axis in estimate.query.axes]
+def one_way(estimates: Sequence[Estimate], grain: Axis) -> Float[np.ndarray, " cells"]:
+    """The proportions of a column's cells by its finest table (the most precise of these), evenly inside its cells."""
+    having = [(e, axis) for e in estimates for axis in e.query.axes if axis.column == grain.column]
     if not having:
-        return widths(axis) / axis.codes
-    best = min(having, key=lambda estimate: estimate.stddev**2 * estimate.query.size)
+        return widths(grain) / grain.codes
+    best, axis = min(having, key=lambda pair: (-pair[1].size, pair[0].stddev ** 2 * pair[0].query.size))
     others = tuple(k for k, own in enumerate(best.query.axes) if own != axis)
     counts = nonnegative(best.counts.reshape(best.query.shape).sum(axis=others), max(float(best.counts.sum()), 1.0))
-    return counts / counts.sum()
+    step = coarsening(grain, axis)
+    lifted = counts if step is None else counts[step[0]] * _shares(np.zeros(grain.size), widths(grain), step[0])
+    return lifted / lifted.sum()
 
 
 def widths(axis: Axis) -> Float[np.ndarray, " cells"]:
@@ -98,16 +103,37 @@ def widths(axis: Axis) -> Float[np.ndarray, " cells"]:
 
 
 def _on_grain(
-    query: Marginal, measure: Float[np.ndarray, " cells"], own: dict[str, tuple[Axis, Float[np.ndarray, " cells"]]]
+    query: Marginal,
+    measure: Float[np.ndarray, " cells"],
+    own: dict[str, tuple[Axis, Float[np.ndarray, " cells"]]],
+    *,
+    finer: Sequence[tuple[Marginal, Float[np.ndarray, " cells"]]],
 ) -> tuple[Marginal, Float[np.ndarray, " cells"]]:
-    table = measure.reshape(query.shape)
-    for k, axis in enumerate(query.axes):
-        grain, proportions = own[axis.column]
-        step = coarsening(grain, axis)
-        if grain != axis and step is not None:
-            along = [-1 if k == j else 1 for j in range(table.ndim)]
-            table = np.take(table, step[0], axis=k) * _shares(proportions, widths(grain), step[0]).reshape(along)
-    return Marginal(tuple(own[axis.column][0] for axis in query.axes)), table.ravel()
+    """A measure on a table's cells as one on the grain's, divided as a finer table or the single columns say."""
+    grain = Marginal(tuple(own[axis.column][0] for axis in query.axes))
+    if grain == query:
+        return query, measure
+    steps = [coarsening(fine, axis) for fine, axis in zip(grain.axes, query.axes, strict=True)]
+    onto = np.zeros(grain.shape, dtype=np.intp)
+    likely, width = np.ones(grain.shape), np.ones(grain.shape)
+    for k, (axis, step) in enumerate(zip(grain.axes, steps, strict=True)):
+        assert step is not None  # noqa: S101 (the grain refines every axis)
+        along = [-1 if k == j else 1 for j in range(onto.ndim)]
+        onto = onto * step[1] + step[0].reshape(along)
+        likely = likely * own[axis.column][1].reshape(along)
+        width = width * (widths(axis) / axis.codes).reshape(along)
+    if finer:
+        likely = _margin(*finer[0], grain)
+    return grain, measure[onto.ravel()] * _shares(likely.ravel(), width.ravel(), onto.ravel())
+
+
+def _margin(
+    query: Marginal, measure: Float[np.ndarray, " cells"], wanted: Marginal
+) -> Float[np.ndarray, " wanted_cells"]:
+    """The sub-marginal of a measure, its axes in the wanted order."""
+    others = tuple(k for k, name in enumerate(query.columns) if name not in wanted.columns)
+    kept = [name for name in query.columns if name in wanted.columns]
+    return measure.reshape(query.shape).sum(axis=others).transpose([kept.index(name) for name in wanted.columns])
 
 
 def _shares(

@@ -7,6 +7,7 @@ once per fit, shared by the step on a CPU (`particle_kernels.py`) and on a devic
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import jax
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 
@@ -61,9 +62,9 @@ class Schedule:
 def make_slices(key: Key, embedding: Embedding, targets: Sequence[Target], *, pool: int) -> Slices:
     """Project and sort every target along its own pool of directions."""
     parts, counts = [], []
-    for k, target in zip(split(key, len(targets)), targets, strict=True):
+    for number, target in enumerate(targets):
         few = int(np.clip(POINTS // max(target.query.size, 1), 8, pool))
-        directions = embedding.directions(k, target.query, count=few)
+        directions = embedding.directions(jax.random.fold_in(key, number), target.query, count=few)
         weights = directions.weights.astype(np.float32)
         parts.append((directions.coordinates, weights, *_sorted(embedding, target, directions)))
         counts.append(len(directions.weights))

@@ -7,6 +7,7 @@ from sundog.errors import UserError
 from sundog.queries.at_least import AtLeast
 from sundog.queries.base import Query, add_all, answer
 from sundog.queries.conditional import Conditional
+from sundog.queries.group_sum import GroupSums
 from sundog.queries.halfspace import Halfspaces
 from sundog.queries.marginal import Marginal
 from sundog.queries.moment import Moments
@@ -20,6 +21,7 @@ __all__ = [
     "AtLeast",
     "BinaryTree",
     "Conditional",
+    "GroupSums",
     "Halfspaces",
     "Marginal",
     "Moments",
@@ -40,6 +42,7 @@ CLASSES: dict[str, type[Query]] = {
     "at_least": AtLeast,
     "moments": Moments,
     "sigmoid": SigmoidSum,
+    "group_sums": GroupSums,
 }
 
 

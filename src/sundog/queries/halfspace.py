@@ -105,6 +105,11 @@ class Halfspaces:
         columns = [rows.schema.column(name) for name in self.columns]
         return np.concatenate([embed(column, rows.column(column.name)[part]) for column in columns], axis=1)
 
+    def vectors(self, rows: Rows) -> Int[np.ndarray, "rows queries"]:
+        """Which queries every row satisfies."""
+        products = self.features(rows) @ self.theta.T.astype(np.float32)
+        return (products[:, :, None] <= self.thresholds[None, :, :]).reshape(len(rows), self.size).astype(np.int64)
+
     def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " queries"]:
         """The sum of soft memberships."""
         return self.members(soft, sharpness).sum(axis=0)

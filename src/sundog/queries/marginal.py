@@ -82,6 +82,13 @@ class Marginal:
     def _strides(self) -> Int[np.ndarray, " axes"]:
         return np.array([math.prod(self.shape[k + 1 :]) for k in range(len(self.axes))], dtype=np.int64)
 
+    def vectors(self, rows: Rows) -> Int[np.ndarray, "rows cells"]:
+        """A single 1 in every row."""
+        places = sum(rows.cells(axis) * stride for axis, stride in zip(self.axes, self._strides, strict=True))
+        found = np.zeros((len(rows), self.size), dtype=np.int64)
+        found[np.arange(len(rows)), places] = 1
+        return found
+
     def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " cells"]:
         """The sum over rows of products of soft cells, as one matrix product of two halves of the axes.
 

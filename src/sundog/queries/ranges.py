@@ -113,6 +113,16 @@ class Ranges:
         wide = max(rows.schema.column(name).size for name in self.columns) >= 1 << 31
         return np.stack([rows.column(name)[some] for name in self.columns]).astype(np.int64 if wide else np.int32)
 
+    def vectors(self, rows: Rows) -> Int[np.ndarray, "rows queries"]:
+        """Which queries every row satisfies."""
+        codes = self.codes(rows, np.arange(len(rows)))
+        held = np.ones((len(rows), self.size), dtype=bool)
+        for k in range(self.which.shape[1]):
+            values = codes[self.which[:, k]].T
+            inside = (values >= self.low[:, k]) & (values < self.high[:, k])
+            held &= inside | (self.which[:, k] < 0)
+        return held.astype(np.int64)
+
     def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " queries"]:
         """The sum of soft memberships."""
         return self.members(soft, sharpness).sum(axis=0)

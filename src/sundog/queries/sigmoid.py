@@ -81,6 +81,10 @@ class SigmoidSum:
             summed += weight * _positions(rows, name)
         return self._table[(summed >> COARSE) - self._least]
 
+    def vectors(self, rows: Rows) -> Int[np.ndarray, "rows one"]:
+        """Every row's entry of the table."""
+        return self._values(rows)[:, None]
+
     def relaxed(self, soft: Any, sharpness: float) -> Any:
         """The same sum on soft rows, unrounded; it is smooth already, so the sharpness does not matter."""
         import jax

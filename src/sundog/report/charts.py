@@ -141,7 +141,7 @@ def _top(facts: ColumnFacts) -> float:
     if facts.measured is not None and facts.half_width is not None:
         most = max(most, float(facts.measured.max()))
         most = max(most, min(float((facts.measured + facts.half_width).max()), 2 * most))
-    return max(most, 1e-9)
+    return min(max(most, 1e-9), 1.0)
 
 
 def _svg(height: float, parts: Iterable[str], *, title: str) -> str:

@@ -16,11 +16,11 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float, Int
 
-from sundog.answers import Pooled, pool, quantile
+from sundog.answers import Pooled, parts, pool, quantile
 from sundog.axis import Axis
 from sundog.evaluate.workload import query_class
 from sundog.queries import Marginal, answer
-from sundog.released import Released
+from sundog.released import Measurement, Released
 from sundog.rows import Rows
 from sundog.schema import Column, Numeric
 
@@ -63,7 +63,10 @@ class PairFacts:
 
 @dataclass(frozen=True)
 class ClassFacts:
-    """A query class: how much was measured, with what noise, how far the synthetic rows are, and the error bar."""
+    """A query class: how much was measured, with what noise, how far the synthetic rows are, and the error bar.
+
+    `share` is the error bar as a share of the rows, None for queries that do not count rows (moments).
+    """
 
     name: str
     queries: int
@@ -71,25 +74,34 @@ class ClassFacts:
     stddev: tuple[float, float]
     difference: float
     error_bar: float
-    share: float
+    share: float | None
 
 
 def class_facts(released: Released, rows: Rows) -> list[ClassFacts]:
     """One line a query class, in the order in which they were first measured."""
     scale = released.rows / len(rows)
-    groups: dict[str, list[tuple[float, Shares]]] = {}
+    groups: dict[str, list[tuple[Measurement, Shares]]] = {}
     for measurement in released.measurements:
         gaps = np.abs(answer(measurement.query, rows) * scale - measurement.values)
-        groups.setdefault(query_class(measurement.query), []).append((measurement.stddev, gaps))
+        groups.setdefault(query_class(measurement.query), []).append((measurement, gaps))
     return [_class_line(name, found, released.rows) for name, found in groups.items()]
 
 
-def _class_line(name: str, found: Sequence[tuple[float, Shares]], rows: int) -> ClassFacts:
+def _class_line(name: str, found: Sequence[tuple[Measurement, Shares]], rows: int) -> ClassFacts:
     gaps = np.concatenate([gap for _, gap in found])
-    bounds = np.concatenate([gap + quantile(BAR_CONFIDENCE) * stddev for stddev, gap in found])
+    bounds = np.concatenate([gap + quantile(BAR_CONFIDENCE) * m.stddev for m, gap in found])
     bar = float(np.quantile(bounds, BAR_CONFIDENCE, method="higher"))
-    stddevs = [stddev for stddev, _ in found]
-    return ClassFacts(name, len(found), len(gaps), (min(stddevs), max(stddevs)), float(gaps.mean()), bar, bar / rows)
+    stddevs = [m.stddev for m, _ in found]
+    counts_rows = all(m.query.sensitivity_linf("add-remove") == 1 for m, _ in found)
+    return ClassFacts(
+        name,
+        len(found),
+        len(gaps),
+        (min(stddevs), max(stddevs)),
+        float(gaps.mean()),
+        bar,
+        bar / rows if counts_rows else None,
+    )
 
 
 def column_facts(released: Released, rows: Rows) -> list[ColumnFacts]:
@@ -114,15 +126,19 @@ def _column(released: Released, rows: Rows, column: Column) -> ColumnFacts:
 
 
 def _measured_axis(released: Released, column: Column) -> Axis | None:
-    """The axis of the measurement with fewest columns that holds the column; of several the finest."""
+    """The axis of the measurement with fewest columns that holds the column; of several the finest that can be shown."""
     found = [
-        (len(m.query.axes), -axis.size, axis)
-        for m in released.measurements
-        if isinstance(m.query, Marginal)
-        for axis in m.query.axes
+        (len(part.axes), axis.size > BARS + 1, axis.size if axis.size > BARS + 1 else -axis.size, axis)
+        for part in measured_marginals(released)
+        for axis in part.axes
         if axis.column == column.name
     ]
-    return min(found, key=lambda item: item[:2])[2] if found else None
+    return min(found, key=lambda item: item[:3])[3] if found else None
+
+
+def measured_marginals(released: Released) -> list[Marginal]:
+    """All marginals that were measured, also those inside trees."""
+    return [part for m in released.measurements for part, _ in parts(m) if isinstance(part, Marginal)]
 
 
 def _shown_axis(column: Column) -> Axis:
@@ -153,7 +169,8 @@ def _numeric_groups(axis: Axis, column: Numeric, *, most: int) -> tuple[Int[np.n
     cells = axis.size - (column.missing is not None)
     count = min(cells, most)
     groups = np.arange(cells) * count // cells
-    names = [column.describe(axis.bounds(int(np.flatnonzero(groups == group)[0]))[0]) for group in range(count)]
+    firsts = [axis.bounds(int(np.flatnonzero(groups == group)[0]))[0] for group in range(count)]
+    names = [column.describe(first).partition("T")[0] for first in firsts]  # of a moment the day
     if column.missing is not None:
         return np.append(groups, count), (*names, "missing")
     return groups, tuple(names)
@@ -182,7 +199,7 @@ def pairs_measured(released: Released) -> int:
 
 def _pairs(released: Released) -> list[Marginal]:
     """Each measured pair once, from the measurement with fewest columns."""
-    wide = [m.query for m in released.measurements if isinstance(m.query, Marginal) and len(m.query.axes) > 1]
+    wide = [part for part in measured_marginals(released) if len(part.axes) > 1]
     pairs: dict[frozenset[str], Marginal] = {}
     for query in sorted(wide, key=lambda query: len(query.axes)):
         for two in combinations(query.axes, 2):

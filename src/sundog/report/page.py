@@ -11,6 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from sundog.adjust.constraints import violations
 from sundog.certificate import claim
 from sundog.evaluate.workload import query_class
 from sundog.released import Guarantee, Payment, Released
@@ -59,6 +60,7 @@ def report_page(released: Released, rows: Rows, *, method: str) -> str:
         payments=sorted(released.payments, key=lambda p: -p.rho)[:PAYMENTS],
         payments_left=max(len(released.payments) - PAYMENTS, 0),
         mechanisms=_mechanisms(released.payments),
+        constraints=violations(rows),
         percent=percent,
     )
 

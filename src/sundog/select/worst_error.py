@@ -32,7 +32,7 @@ class WorstError:
     per_round: int = 1
     share_select: float = 0.5
     score: Score = "L1"
-    megabytes: float = 4.0
+    megabytes: float = 1.0
     selects = True
     refits = True
 
