@@ -57,6 +57,7 @@ class Curator:
         self._source = open_private(table)
         self._public_rows: int | None = None
         self._scored: tuple[tuple[Query, ...], list[Int[np.ndarray, " cells"]]] | None = None  # for the next rounds
+        self._kept: dict[int, tuple[Query, Int[np.ndarray, " cells"]]] = {}  # by identity: what was chosen
         self._charges: list[Charge] = []
         self._payments: list[Payment] = []
         self._scores_released: list[Scores] = []
@@ -116,7 +117,7 @@ class Curator:
             [Charge("exponential", noise.top_k_cost(sensitivity, k, scale=scale), label=label, details=details)]
         )
         chosen = noise.top_k(self._scores(selection), k, scale=scale)
-        return [_block(selection.candidates, index) for index in chosen]
+        return [self._chosen(selection.candidates, index) for index in chosen]
 
     def score(self, selection: Selection, rho: float) -> Scores:
         """The scores of all blocks themselves, with Gaussian noise: no choice is made here, so none is paid for.
@@ -229,17 +230,37 @@ class Curator:
             )
         return [str(receipt) for receipt in receipts]
 
+    def _chosen(self, candidates: tuple[Query, ...], index: int) -> Query:
+        """The query of one block among all blocks of the candidates; its exact answer is kept for measuring it."""
+        for query, counts in zip(candidates, self._exact(candidates), strict=True):
+            if index < query.size // query.block:
+                block = query.subset([index])
+                self._kept[id(block)] = (block, counts[index * query.block : (index + 1) * query.block])
+                return block
+            index -= query.size // query.block
+        raise IndexError(index)
+
     def _answers(self, schema: Schema, queries: Sequence[Query]) -> list[Int[np.ndarray, " cells"]]:
+        """Exact answers: those kept from choosing the queries, the others counted in one pass."""
+        new = [query for query in queries if id(query) not in self._kept]
+        counted = iter(self._counted(schema, new) if new else [])
+        return [self._kept[id(query)][1] if id(query) in self._kept else next(counted) for query in queries]
+
+    def _counted(self, schema: Schema, queries: Sequence[Query]) -> list[Int[np.ndarray, " cells"]]:
         sizes = [query.size for query in queries]
         totals = self._source.add_up(
             schema, self.unit, add=lambda rows, out: add_all(queries, rows, out), size=sum(sizes)
         )
         return np.split(totals, np.cumsum(sizes)[:-1])
 
+    def _exact(self, candidates: tuple[Query, ...]) -> list[Int[np.ndarray, " cells"]]:
+        """The candidates' exact answers, counted once and kept for the rounds that follow."""
+        if self._scored is None or self._scored[0] is not candidates:
+            self._scored = (candidates, self._answers(self.schema, candidates))
+        return self._scored[1]
+
     def _scores(self, selection: Selection) -> Int[np.ndarray, " candidates"]:
-        if self._scored is None or self._scored[0] is not selection.candidates:
-            self._scored = (selection.candidates, self._answers(self.schema, selection.candidates))
-        exact = self._scored[1]
+        exact = self._exact(selection.candidates)
         estimates = (np.asarray(estimate, dtype=np.int64) for estimate in selection.estimates)
         errors = [np.abs(counts - estimate) for counts, estimate in zip(exact, estimates, strict=True)]
         reduce = np.sum if selection.score == "L1" else np.max
@@ -255,7 +276,12 @@ class Curator:
 
     def _score_sensitivity(self, selection: Selection) -> Fraction:
         """How much one unit can change any score."""
-        return max(self._score_sensitivities(selection))
+        norm = self._block_l1 if selection.score == "L1" else self._linf
+        if selection.weights is None:
+            return max(norm(query) for query in selection.candidates)
+        ends = np.cumsum([query.size // query.block for query in selection.candidates])[:-1]
+        parts = np.split(np.asarray(selection.weights, dtype=np.int64), ends)
+        return max(int(part.max()) * norm(query) for part, query in zip(parts, selection.candidates, strict=True))
 
     def _score_sensitivities(self, selection: Selection) -> list[Fraction]:
         """For every block: the norm's sensitivity (at most the block's L1 one) times the weight."""
@@ -298,15 +324,6 @@ class Curator:
             raise UserError(
                 "selection: its estimates, weights or penalties are too large; scores must stay below 2^62."
             )
-
-
-def _block(candidates: Sequence[Query], index: int) -> Query:
-    """The query of one block among all blocks of the candidates."""
-    for query in candidates:
-        if index < query.size // query.block:
-            return query.subset([index])
-        index -= query.size // query.block
-    raise IndexError(index)
 
 
 def public_rows(table: PrivateTable, schema: Schema, *, unit: PrivacyUnit) -> int | None:
