@@ -31,7 +31,9 @@ UNITS = {
 def check_sensitivity(query, schema=TINY, values=VALUES):
     """The stated sensitivities equal the largest change that any row makes, from raw values on."""
     rows = list(itertools.product(*(values[name] for name in schema.names)))
-    encoded = open_table({name: list(column) for name, column in zip(schema.names, zip(*rows, strict=True), strict=True)})
+    encoded = open_table(
+        {name: list(column) for name, column in zip(schema.names, zip(*rows, strict=True), strict=True)}
+    )
     codes = np.stack(encoded.read(schema).codes).T
     vectors = np.array([_answer_of(query, schema, row) for row in np.unique(codes, axis=0)])
     changes = {"add-remove": vectors, "replace": (vectors[:, None] - vectors[None]).reshape(-1, query.size)}
