@@ -13,7 +13,10 @@ import platform
 import sys
 from importlib import import_module
 
-BENCHMARKS = ("counting",)
+BENCHMARKS = (
+    "counting",
+    "projection",
+)
 
 
 def machine() -> dict[str, str | int]:
