@@ -9,7 +9,17 @@ from sundog.generate.independent import Independent
 from sundog.generate.particles import Particles
 from sundog.generate.pooled_search import PooledSearch
 
-__all__ = ["GENERATORS", "Generator", "Genetic", "Graphical", "Independent", "Particles", "PooledSearch", "SizeLimited", "UsesPublic"]
+__all__ = [
+    "GENERATORS",
+    "Generator",
+    "Genetic",
+    "Graphical",
+    "Independent",
+    "Particles",
+    "PooledSearch",
+    "SizeLimited",
+    "UsesPublic",
+]
 
 GENERATORS: dict[str, type[Generator[Any]]] = {
     "independent": Independent,
