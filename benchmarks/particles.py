@@ -287,11 +287,13 @@ def scaling(generator: Particles) -> dict[str, Figures]:
 
 def protected(options: argparse.Namespace, generator: Particles) -> dict[str, Figures]:
     """The paper's Figure 3: the protected statistic's error grows with the strength, the others stay."""
-    weights = {"age": 0.6, "hours-per-week": 0.5, "education-num": 0.5, "sex": 0.3}
+    names = Table(0).schema.names
+    theta = np.random.default_rng(3).normal(size=len(names))
+    weights = dict(zip(names, (theta / np.linalg.norm(theta)).round(3).tolist(), strict=True))
     rows = {}
-    for strength in (0.0, 0.01, 0.1, 1.0, 10.0):
-        declared = {"kind": "protected", "weights": weights, "threshold": 0.9, "strength": strength}
-        table = Table(0, constraints=[declared])
+    for strength in options.strengths:
+        declared = {"kind": "protected", "weights": weights, "threshold": 0.1, "strength": strength}
+        table = Table(0, constraints=(declared,))
         statistic = next(c for c in table.schema.constraints if isinstance(c, ProtectedStatistic))
         query = sigmoid_query(statistic)
         found, made = run(table, generator, seed=0, boosting=not options.quick, extra=(query,))
@@ -309,6 +311,7 @@ def main() -> None:
     parser.add_argument("--noise", nargs="+", default=["exact", "authors"], choices=["exact", "authors"])
     for flag in ("--ablation", "--embeddings", "--scaling", "--protected", "--gpu", "--quick", "--json"):
         parser.add_argument(flag, action="store_true")
+    parser.add_argument("--strengths", type=float, nargs="+", default=[0.0, 0.1, 1.0, 10.0, 100.0])
     options = parser.parse_args()
     generator = Particles(particles=options.particles, epochs=options.epochs, steps=1)
     if options.gpu:

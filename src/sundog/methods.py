@@ -10,23 +10,42 @@ from typing import Any
 
 from sundog.bins import Bins
 from sundog.errors import UserError
-from sundog.generate import Generator, Genetic, Graphical, Independent, Particles, PooledSearch, UsesPublic
+from sundog.generate import (
+    AnnealedProjection,
+    GenerativeNetwork,
+    Generator,
+    Genetic,
+    Graphical,
+    Independent,
+    Particles,
+    PooledSearch,
+    RelaxedProjection,
+    UsesPublic,
+)
 from sundog.generate.declared_penalties import sigmoid_query
 from sundog.hierarchy import hierarchical, level_shares
 from sundog.queries import Query
-from sundog.schema import Schema
+from sundog.schema import Categorical, Numeric, Schema
 from sundog.schema.constraints import ProtectedStatistic
-from sundog.select import AIM, Allocate, Everything, SelectionRule, SpanningTree, WorstError
+from sundog.select import AIM, Allocate, ByClass, Everything, SelectionRule, SpanningTree, WorstError
+from sundog.thresholds import Thresholds
 from sundog.workload import Workload
+
+DIRECTIONS = 50
+"""RAP++ measures 20 thresholds along so many directions for each target."""
+MANY_TABLES = 200
 
 
 @dataclass(frozen=True)
 class First:
-    """Queries that are measured before the rule is asked, their share of the budget, and how they divide it."""
+    """Queries that are measured before the rule is asked, their share of the budget, and how they divide it.
+
+    By default they divide it by use, cells^(2/3).
+    """
 
     queries: Callable[[Schema], tuple[Query, ...]]
     share: float
-    shares: Callable[[Schema], list[float]]
+    shares: Callable[[Schema], list[float]] | None = None
 
 
 @dataclass(frozen=True)
@@ -70,14 +89,30 @@ def binned_pairs(schema: Schema) -> tuple[Query, ...]:
     return (*tables, *(sigmoid_query(c) for c in schema.constraints if isinstance(c, ProtectedStatistic)))
 
 
-def by_cells(schema: Schema) -> list[float]:
-    """One-way marginals divide the budget by use: cells^(2/3)."""
-    return [query.size ** (2 / 3) for query in one_way(schema)]
-
-
 def nothing(schema: Schema) -> tuple[Query, ...]:
     """No query beyond the first."""
     return ()
+
+
+def labels_and_thresholds(schema: Schema) -> tuple[Query, ...]:
+    """Pairs of label columns with every target, and linear thresholds over the numbers (RAP++: CM and LT).
+
+    Without targets, pairs of label columns and halfspaces over all columns. Where pairs with a target would be too many,
+    pairs of label columns, targets among them.
+    """
+    labels = [column.name for column in schema.columns if isinstance(column, Categorical)]
+    numbers = [column.name for column in schema.columns if isinstance(column, Numeric) and column.steps > 1]
+    targets = tuple(target for target in schema.targets if target in labels)
+    triples = (
+        Workload.conditional_marginals(schema, targets=targets, k=2).queries if targets and len(labels) > 2 else ()
+    )
+    pairs = Workload.marginals(schema, k=2, columns=labels).queries if len(labels) > 1 else ()
+    tables = triples if 0 < len(triples) <= MANY_TABLES else pairs
+    if not numbers or len(schema.names) == 1:
+        return tables
+    if not targets:
+        return (*tables, *Workload.halfspaces(schema, directions=DIRECTIONS).queries)
+    return (*tables, *Workload.conditional_thresholds(schema, targets=targets, directions=DIRECTIONS).queries)
 
 
 METHODS = {
@@ -109,7 +144,7 @@ METHODS = {
             two_way,
             SpanningTree(),
             Graphical(),
-            first=First(one_way, 1 / 3, by_cells),
+            first=First(one_way, 1 / 3),
             bins=Bins(),
             cost="seconds for 15 columns",
         ),
@@ -119,7 +154,7 @@ METHODS = {
             two_way,
             AIM(),
             Graphical(),
-            first=First(one_way, 0.1, by_cells),
+            first=First(one_way, 0.1),
             bins=Bins(),
             cost="a minute or two for 15 columns",
         ),
@@ -129,7 +164,7 @@ METHODS = {
             two_way,
             WorstError(rounds=20, share_select=0.1),
             Graphical(),
-            first=First(one_way, 1 / 4, by_cells),
+            first=First(one_way, 1 / 4),
             bins=Bins(),
             cost="a minute for 15 columns",
         ),
@@ -147,7 +182,7 @@ METHODS = {
             two_way,
             Everything(),
             Genetic(),
-            first=First(one_way, 1 / 4, by_cells),
+            first=First(one_way, 1 / 4),
             bins=Bins(),
             uses="every query",
             cost="half a minute for 15 columns and 50,000 rows",
@@ -158,10 +193,41 @@ METHODS = {
             two_way,
             WorstError(rounds=20, per_round=2),
             Genetic(),
-            first=First(one_way, 1 / 4, by_cells),
+            first=First(one_way, 1 / 4),
             bins=Bins(),
             uses="every query",
             cost="a minute for 15 columns and 50,000 rows",
+        ),
+        Recipe(
+            "rap",
+            "Soft rows projected onto all pairs at once (RAP, T = 1): accurate, and quick on wide workloads.",
+            two_way,
+            Everything(),
+            RelaxedProjection(),
+            first=First(one_way, 0.2),
+            bins=Bins(),
+            cost="ten seconds for 15 columns",
+        ),
+        Recipe(
+            "gem",
+            "The same projection through a generative network (GEM).",
+            two_way,
+            Everything(),
+            GenerativeNetwork(),
+            first=First(one_way, 0.2),
+            bins=Bins(),
+            cost="half a minute for 15 columns",
+        ),
+        Recipe(
+            "rap++",
+            "Mixed rows, numbers without bins, for prediction targets: labels by target and linear thresholds (RAP++).",
+            labels_and_thresholds,
+            ByClass(),
+            AnnealedProjection(),
+            first=First(one_way, 0.2),
+            bins=Thresholds(),
+            uses="marginals, trees, ranges, halfspaces, and both by target",
+            cost="half a minute for 15 columns",
         ),
     )
 }

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
+from sundog.adjust.match import match
 from sundog.answers import Answer, answer_with_interval
 from sundog.certificate import write_certificate
 from sundog.errors import UserError
@@ -64,7 +65,11 @@ class Model:
         """Encoded synthetic rows; by default as many as the table has, as far as that was released."""
         key = split(key_of(self.seed), 2)[1] if seed is None else key_of(seed)
         wanted = self.released.rows if rows is None else rows
-        return sample(key, self.recipe.generator, schema=self.released.schema, state=self.state, rows=wanted)
+        drawn = sample(key, self.recipe.generator, schema=self.released.schema, state=self.state, rows=wanted)
+        if not self.released.adjustments:
+            return drawn
+        total = float(self.released.rows)
+        return match(key, drawn, measurements=self.released.adjustments, total=total, closest=True).rows
 
     def sample(self, rows: int | None = None, *, seed: int | None = None) -> pa.Table:
         """Synthetic rows as an Arrow table (`.to_pandas()`, `polars.from_arrow(...)`)."""

@@ -81,6 +81,8 @@ class Released:
     public_rows: int | None = None
     noise: str = ""
     scores: tuple[Scores, ...] = ()
+    adjustments: tuple[Measurement, ...] = ()
+    """Measurements that the rows are adjusted to after they are drawn; generators do not use them."""
 
     @cached_property
     def rows(self) -> int:
@@ -103,16 +105,8 @@ class Released:
             "noise": self.noise,
             "publicRows": self.public_rows,
             "payments": [asdict(payment) for payment in self.payments],
-            "measurements": [
-                {
-                    "query": m.query.to_json(),
-                    "values": m.values.tolist(),
-                    "stddev": m.stddev,
-                    "receipt": m.receipt,
-                    "noise": m.noise,
-                }
-                for m in self.measurements
-            ],
+            "measurements": [_measurement_json(m) for m in self.measurements],
+            "adjustments": [_measurement_json(m) for m in self.adjustments],
             "scores": [
                 {
                     "candidates": [query.to_json() for query in s.candidates],
@@ -139,6 +133,7 @@ class Released:
             public_rows=document["publicRows"],
             noise=document["noise"],
             scores=tuple(_scores(item, schema) for item in document["scores"]),
+            adjustments=tuple(_measurement(item, schema) for item in document["adjustments"]),
         )
 
     def with_measurements(self, measurements: tuple[Measurement, ...]) -> "Released":
@@ -162,6 +157,11 @@ class Released:
             raise UserError(
                 f"{str(path)!r} is not a file of released measurements ({kind}); write one with: sundog measure."
             ) from None
+
+
+def _measurement_json(m: Measurement) -> dict[str, Any]:
+    numbers = {"values": m.values.tolist(), "stddev": m.stddev}
+    return {"query": m.query.to_json(), **numbers, "receipt": m.receipt, "noise": m.noise}
 
 
 def _measurement(item: Mapping[str, Any], schema: Schema) -> Measurement:

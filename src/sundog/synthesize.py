@@ -52,7 +52,8 @@ def _measure_first(curator: Curator, recipe: Recipe, *, more: bool) -> None:
         return
     queries = recipe.first.queries(curator.schema)
     rho = curator.remaining_rho * (recipe.first.share if more else 1.0)
-    curator.measure(queries, rho, shares=recipe.first.shares(curator.schema))
+    by_use = [query.size ** (2 / 3) for query in queries]
+    curator.measure(queries, rho, shares=recipe.first.shares(curator.schema) if recipe.first.shares else by_use)
 
 
 def _rounds(

@@ -178,7 +178,7 @@ def test_slopes_are_derivatives(penalty):
         nudged = y.copy()
         nudged[i] += 1e-6
         change = (penalty.value(nudged, np) - penalty.value(y, np)) / 1e-6
-        assert penalty.slope(y, np)[i] == pytest.approx(change * len(y), rel=1e-3, abs=1e-4)
+        assert penalty.slope(y, np)[i] == pytest.approx(change * len(y), rel=1e-3, abs=1e-8)
 
 
 def ages_above(state, limit=60):

@@ -15,6 +15,7 @@ from sundog.queries import (
     AtLeast,
     BinaryTree,
     Conditional,
+    GroupSums,
     Halfspaces,
     Marginal,
     Moments,
@@ -124,6 +125,13 @@ EXAMPLES: dict[str, list[Case]] = {
         Case(Moments.of(SCHEMA, "hours")),
         Case(Moments.of(SCHEMA, "age", "hours"), ("l1", "block"), "the L1 supremum lies between the grid's points"),
         Case(Moments.of(SCHEMA, "fixed", "age"), NORMS, ONE_VALUE),
+        Case(Moments.of(SCHEMA, "colour")),
+    ],
+    "group_sums": [
+        Case(GroupSums.of(SCHEMA, "hours", by="colour")),
+        Case(GroupSums.of(SCHEMA, "age", by="hours")),
+        Case(GroupSums.of(SCHEMA, "colour", by="age")),
+        Case(GroupSums.of(SCHEMA, "fixed", by="age"), ("squared", "l1", "linf", "block"), ONE_VALUE),
     ],
     "sigmoid": [
         Case(SigmoidSum(("hours",), (2.0,), 1.0)),

@@ -215,11 +215,16 @@ def descriptions_are_readable(case):
     assert not any(part in words for part in ("array(", " at 0x", "None", "{", "["))
 
 
+def vectors_are_what_single_rows_add(case):
+    assert np.array_equal(case.query.vectors(ALL_ROWS), vectors(case.query))
+
+
 LAWS = {
     law.__name__: law
     for law in (
         sensitivities_are_those_of_enumeration,
         answers_add_up,
+        vectors_are_what_single_rows_add,
         batches_do_not_matter,
         answers_stay_within_bounds,
         relaxation_is_exact_on_exact_rows,

@@ -39,6 +39,9 @@ class Parity:
     def add(self, rows, totals):
         totals += np.bincount(rows.column(self.column) % 2, minlength=2)
 
+    def vectors(self, rows):
+        return np.eye(2, dtype=np.int64)[rows.column(self.column) % 2]
+
     def relaxed(self, soft, sharpness):
         from sundog.axis import Axis
 
@@ -160,6 +163,7 @@ def test_a_new_class_without_an_example_fails(monkeypatch):
 BROKEN = {
     "sensitivities_are_those_of_enumeration": [replace(Parity("age"), claimed=0), replace(Parity("age"), claimed=2)],
     "answers_add_up": [Forgetful("age")],
+    "vectors_are_what_single_rows_add": [Doubled("age")],
     "batches_do_not_matter": [Uneven("age")],
     "answers_stay_within_bounds": [Doubled("age")],
     "relaxation_is_exact_on_exact_rows": [Blunt("age")],

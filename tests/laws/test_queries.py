@@ -22,7 +22,7 @@ def every_law_on_every_example():
             yield pytest.param(case, LAWS[law], id=f"{name}-{law}", marks=[pytest.mark.slow] if long else [])
 
 
-@pytest.mark.parametrize(("case", "law"), every_law_on_every_example())
+@pytest.mark.parametrize(("case", "law"), list(every_law_on_every_example()))
 def test_law(case, law):
     law(case)
 

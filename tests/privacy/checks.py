@@ -164,8 +164,9 @@ def check_categories_are_covered(unit):
     pairs = [(counts[0], other) for other in counts[1:]]
     pairs = pairs if unit.neighbours == "add-remove" else list(itertools.combinations(counts, 2))
     square = max(sum((left[value] - right[value]) ** 2 for value in left | right) for left, right in pairs)
-    assert Fraction(charge.rho) >= Fraction(square) / (2 * Fraction(call.scale) ** 2)
-    assert math.isclose(charge.rho, Fraction(square) / (2 * Fraction(call.scale) ** 2), rel_tol=1e-9)
+    needed = Fraction(square) / (2 * Fraction(call.scale) ** 2)
+    assert Fraction(charge.rho) >= needed, f"{charge.label}: charged {charge.rho}, spent {float(needed)}"
+    assert math.isclose(charge.rho, needed, rel_tol=1e-9), f"{charge.label}: {charge.rho} for {float(needed)}"
     _check_threshold(counts, call.scale, charge.details["threshold"])
 
 
@@ -199,8 +200,8 @@ def check_audit(query, pair, unit, *, rho, runs=1000):
     run, without opening the table again. The attack is the likelihood ratio of the two exact answers.
     """
     left, right = (_transcript(query, rows, unit, rho=rho, runs=runs) for rows in pair)
-    direction = _exact(query, pair[1], unit) - _exact(query, pair[0], unit)
-    middle = (_exact(query, pair[1], unit) + _exact(query, pair[0], unit)) @ direction / 2
+    direction = exact_answer(query, pair[1], unit) - exact_answer(query, pair[0], unit)
+    middle = (exact_answer(query, pair[1], unit) + exact_answer(query, pair[0], unit)) @ direction / 2
     true_positives, false_positives = ((side @ direction > middle).sum() for side in (right, left))
     found = lower_mu(int(true_positives), int(false_positives), runs)
     assert found <= math.sqrt(2 * rho), f"the attack shows mu > {found:.3f}, and {math.sqrt(2 * rho):.3f} was paid for"
@@ -220,7 +221,7 @@ def _transcript(query, rows, unit, *, rho, runs):
     return np.stack([measurement.values for measurement in made])
 
 
-def _exact(query, rows, unit):
+def exact_answer(query, rows, unit):
     return exact_inputs(rows, lambda made: made.measure([query], 1.0), unit=unit)[0]
 
 
@@ -313,3 +314,26 @@ def _chain(error):
         seen.append(error)
         error = error.__cause__ or error.__context__
     return seen
+
+
+# --- choices --------------------------------------------------------------------------------------------------------
+
+
+def check_choices(runs):
+    """The curator's choices follow the exponential mechanism at the scale that its ledger entries state."""
+    unit, seen, chosen, charges = PrivacyUnit("replace"), Recorder(), Counter(), []
+    selection = Selection(CANDIDATES, ESTIMATES, 1, "Linf", weights=(1, 2, 1))
+    with seen():
+        for _ in range(runs // 100):
+            made = curator([("a", 0)] * 3 + [("b", 3)] * 2, unit=unit, rho=10.0)
+            chosen.update(made.select(selection, 0.05).pop().columns for _ in range(100))
+            charges += made.ledger.charges
+    (scores,), (scale,) = {tuple(call.exact) for call in seen.calls}, {call.scale for call in seen.calls}
+    ((rho, sensitivity),) = {(charge.rho, charge.details["sensitivity"]) for charge in charges}
+    squared = Fraction(sensitivity) ** 2 / (2 * Fraction(rho))
+    assert math.isclose(scale**2, squared, rel_tol=1e-9), "the noise is not of the scale that was paid for"
+    weights = np.exp((np.array(scores) - max(scores)) / math.sqrt(squared))
+    expected = weights / weights.sum() * runs
+    observed = np.array([chosen[query.columns] for query in CANDIDATES])
+    assert expected.min() > 20, "the candidates must all have a chance"
+    assert stats.chisquare(observed, expected).pvalue > 1e-8, f"{observed} chosen, {expected} expected"

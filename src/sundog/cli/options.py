@@ -24,6 +24,11 @@ WorkloadFile = Annotated[
 Public = Annotated[
     str | None, typer.Option(help="A public table of the same schema to start from (see: sundog methods).")
 ]
+Adjust = Annotated[
+    str | None,
+    typer.Option(help="Measures that the rows are adjusted to, such as 'correlations: A, B' (see: sundog adjust)."),
+]
+AdjustShare = Annotated[float, typer.Option(help="The part of the budget that --adjust may spend.")]
 NeighboursOption = Annotated[
     Literal["add-remove", "replace"],
     typer.Option("--neighbours", help="add-remove: the number of rows is private; replace: it is public."),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from sundog.cli import options as o
-from sundog.cli.groups import Privacy, Table, grouped
+from sundog.cli.groups import Making, Privacy, Table, grouped
 from sundog.cli.output import prepare_folder, progress, read_settings, say, write_table
 
 if TYPE_CHECKING:
@@ -23,12 +23,8 @@ def synthesize(
     schema: o.SchemaFile,
     out: o.OutFolder,
     privacy: Privacy,
-    method: o.Method = "auto",
-    workload: o.WorkloadFile = None,
-    set: o.Set = None,
-    public: o.Public = None,
+    making: Making,
     rows: o.Rows = None,
-    seed: o.Seed = None,
     format: o.Format = "csv",
     force: o.Force = False,
     json: o.AsJson = False,
@@ -43,9 +39,7 @@ def synthesize(
         from sundog.synthesize import check_rows
 
         check_rows(rows)
-        synthesizer = synthesizer_for(
-            table, privacy, schema=schema, method=method, seed=seed, public=public, workload=workload, settings=set
-        )
+        synthesizer = synthesizer_for(table, privacy, making, schema=schema)
         prepare_folder(out, [*RELEASE, synthetic], force=force)
         fit_or_keep(synthesizer, table, keep=out / "released.json", report=report)
         report("sampling")
@@ -65,22 +59,14 @@ def synthesize(
     lines += [note] if note else []
     files = [str(out / name) for name in [synthetic, *RELEASE]]
     result = (
-        spent(synthesizer) | {"method": method, "rows": len(made), "files": files} | ({"note": note} if note else {})
+        spent(synthesizer)
+        | {"method": making.method, "rows": len(made), "files": files}
+        | ({"note": note} if note else {})
     )
     say(result, lines, as_json=json)
 
 
-def synthesizer_for(
-    table: Table,
-    privacy: Privacy,
-    *,
-    schema: Path,
-    method: str,
-    seed: int | None,
-    public: str | None,
-    workload: Path | None,
-    settings: list[str] | None,
-) -> "Synthesizer":
+def synthesizer_for(table: Table, privacy: Privacy, making: Making, *, schema: Path) -> "Synthesizer":
     """The synthesizer that a command's options describe."""
     from sundog.schema import Schema
     from sundog.synthesizer import Synthesizer
@@ -91,15 +77,17 @@ def synthesizer_for(
         epsilon=privacy.epsilon,
         delta=privacy.delta,
         rho=privacy.rho,
-        method=method,
-        workload=workload,
-        settings=read_settings(settings),
-        public=public,
+        method=making.method,
+        workload=making.workload,
+        settings=read_settings(making.set),
+        public=making.public,
+        adjust=making.adjust,
+        adjust_share=making.adjust_share,
         neighbours=privacy.neighbours,
         unit=privacy.unit,
         rows_per_unit=privacy.rows_per_unit,
         dataset=table.account(facts.name),
-        seed=seed,
+        seed=making.seed,
         ledger=table.ledger,
     )
 

@@ -6,10 +6,10 @@
 
     -> every particle to the nearest cell -> rows.
 
-What differs from the paper, each by measurement (docs/privpgd.md): the marginals are made consistent first; particles start
-from the one-way margins, not uniformly; three directions a marginal and step instead of ten, no masking of the gradient,
-and a learning rate from 0.3 down to 0.0003 over 200 epochs instead of 1000: the noise of few directions at a large rate
-is what carries particles between cells. Any marginals may be given (any number of columns, differently cut).
+What differs from the paper (docs/privpgd.md has the ablation): the marginals are made consistent first; no gradient is
+masked; the learning rate falls from 0.3 to 0.0003 over 200 epochs instead of 1000; three directions a marginal and step
+instead of ten, which cost less and fit as well; particles start from the one-way margins, not uniformly (not measured by
+itself). Any marginals may be given (any number of columns, differently cut).
 """
 
 from dataclasses import dataclass

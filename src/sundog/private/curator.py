@@ -60,6 +60,9 @@ class Curator:
         self._charges: list[Charge] = []
         self._payments: list[Payment] = []
         self._scores_released: list[Scores] = []
+        self._adjustments: list[Measurement] = []
+        self.kept_back = 0.0
+        """A part of rho that a later step will spend; the ledger and the budget are not affected."""
         self._measurements: list[Measurement] = []
         check_columns(self._source.columns, (*schema.names, *((self.unit.column,) if self.unit.column else ())))
         self.ledger.check(dataset, self.total_rho, unit=self.unit, accounting=accounting, delta=delta_thresholds)
@@ -89,6 +92,10 @@ class Curator:
         measured = self._measure(self.schema, queries, rho=rho, shares=shares, kind=kind)
         self._measurements += measured
         return measured
+
+    def measure_adjustments(self, queries: Sequence[Query], rho: float, *, shares: Sequence[float]) -> None:
+        """Noisy answers that the synthetic rows will be adjusted to after they are drawn."""
+        self._adjustments += self._measure(self.schema, queries, rho=rho, shares=shares, kind="gaussian")
 
     def select(self, selection: Selection, rho: float) -> list[Query]:
         """The k candidates that differ most from their estimates, by noisy top-k; best first."""
@@ -145,6 +152,7 @@ class Curator:
             public_rows=self.count(),
             noise=NOISE,
             scores=tuple(self._scores_released),
+            adjustments=tuple(self._adjustments),
         )
 
     def categories(self, column: str, rho: float, *, delta: float) -> tuple[str, ...]:
