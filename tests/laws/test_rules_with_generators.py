@@ -9,16 +9,14 @@ from sundog import methods as registry
 from sundog.bins import Bins
 from sundog.errors import UserError
 from sundog.generate import GENERATORS
-from sundog.methods import METHODS, First, Recipe, by_cells, one_way, recipe_of, two_way
+from sundog.methods import METHODS, First, Recipe, one_way, recipe_of, two_way
 from sundog.select import RULES
 
 CASES = [(rule, generator, way) for rule in RULES for generator in GENERATORS for way in (one_way, two_way)]
 
 
 def recipe(rule, generator, workload) -> Recipe:
-    return Recipe(
-        "law", "", workload, RULES[rule](), GENERATORS[generator](), first=First(one_way, 0.3, by_cells), bins=Bins(8)
-    )
+    return Recipe("law", "", workload, RULES[rule](), GENERATORS[generator](), first=First(one_way, 0.3), bins=Bins(8))
 
 
 def fits(rule, generator, workload) -> bool:
