@@ -37,7 +37,13 @@ def synthesizer(tmp_path, method, **options):
     return Synthesizer(SCHEMA, method=method, **(budget | options))
 
 
-@pytest.mark.parametrize(("rule", "generator", "workload"), [case for case in CASES if fits(*case)])
+def marked(rule, generator, workload):
+    """Adaptive rules refit dozens of times: with the generators that learn by gradients that takes minutes."""
+    slow = RULES[rule].refits and generator in {"relaxed-projection", "annealed-projection", "network"}
+    return pytest.param(rule, generator, workload, marks=[pytest.mark.slow] if slow else [])
+
+
+@pytest.mark.parametrize(("rule", "generator", "workload"), [marked(*case) for case in CASES if fits(*case)])
 def test_the_budget_is_spent_exactly_and_rows_come_out(tmp_path, as_method, rule, generator, workload):
     method = as_method(recipe(rule, generator, workload))
     made = synthesizer(tmp_path, method).fit(table(600))
