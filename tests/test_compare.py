@@ -9,8 +9,8 @@ from sundog.cli.app import app
 from sundog.compare import compare
 from sundog.errors import UserError
 from sundog.keys import key_of, uniforms
-from sundog.queries import Marginal, answer
 from sundog.methods import METHODS
+from sundog.queries import Marginal, answer
 from sundog.released import Guarantee, Measurement, Released
 from sundog.sources import open_table
 from sundog.unit import PrivacyUnit
