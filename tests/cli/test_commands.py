@@ -13,6 +13,7 @@ import tables
 from privacy.harness import run_command
 
 BUDGET = ("--epsilon", "1", "--delta", "1e-9")
+METHOD = ("--method", "independent")
 RELEASE = {"released.json", "model.json", "certificate.json", "certificate.html"}
 
 
@@ -25,11 +26,11 @@ def place(tmp_path):
 
 
 def synthesize(place, *options, data="data.csv", schema="schema.json", budget=BUDGET, out="out"):
-    return run_command(place, "synthesize", data, "--schema", schema, *budget, "-o", out, *options)
+    return run_command(place, "synthesize", data, "--schema", schema, *budget, *METHOD, "-o", out, *options)
 
 
 def measure(place, *options, data="data.csv", budget=BUDGET, out="released.json"):
-    return run_command(place, "measure", data, "--schema", "schema.json", *budget, "-o", out, *options)
+    return run_command(place, "measure", data, "--schema", "schema.json", *budget, *METHOD, "-o", out, *options)
 
 
 def document(outcome, name):
@@ -57,7 +58,7 @@ def test_synthesize(place):
     assert certificate["neighbours"] == "add-remove"
     assert certificate["claim"].startswith("(epsilon = ")
     assert certificate["claim"] in outcome.stdout
-    assert len(certificate["payments"]) == len(tables.schema().columns)
+    assert len(certificate["payments"]) == len(outcome.ledger) >= len(tables.schema().columns)
     assert sum(line["rho"] for line in certificate["payments"]) == pytest.approx(certificate["rho"])
     header = outcome.files["out/synthetic.csv"].decode().splitlines()[0]
     assert header.replace('"', "") == "smoker,region,grade,parity,age,cost,day,seen"
@@ -112,7 +113,7 @@ def test_measure_then_generate(place):
     (place / "data.csv").unlink()
     (place / "ledger.sqlite").unlink()
     (place / "ledger.sqlite.witness").unlink()
-    made = run_command(place, "generate", "released.json", "--rows", "70", "-o", "made")
+    made = run_command(place, "generate", "released.json", *METHOD, "--rows", "70", "-o", "made")
     assert made.code == 0, made.stderr
     assert made.ledger == []
     assert len(tables.encoded(place / "made" / "synthetic.csv")[0]) == 70
@@ -128,7 +129,9 @@ def test_the_seed_fixes_the_rows_and_never_the_noise(place):
     ]
     assert values[0] != values[1]
     made = [
-        run_command(place, "generate", "1.json", "--seed", seed, "-o", f"{seed} {k}") for seed in "56" for k in (1, 2)
+        run_command(place, "generate", "1.json", *METHOD, "--seed", seed, "-o", f"{seed} {k}")
+        for seed in "56"
+        for k in (1, 2)
     ]
     texts = [
         outcome.files[f"{seed} {k}/synthetic.csv"]
@@ -141,7 +144,10 @@ def test_the_seed_fixes_the_rows_and_never_the_noise(place):
 
 def test_a_run_without_a_seed_differs_every_time(place):
     measure(place)
-    made = [run_command(place, "generate", "released.json", "-o", str(k)).files[f"{k}/synthetic.csv"] for k in (1, 2)]
+    made = [
+        run_command(place, "generate", "released.json", *METHOD, "-o", str(k)).files[f"{k}/synthetic.csv"]
+        for k in (1, 2)
+    ]
     assert made[0] != made[1]
 
 
@@ -229,9 +235,9 @@ def test_another_unit_is_refused(place):
         (("synthesize", "data.csv", "--schema", "schema.json", *BUDGET), "Missing option '--out'"),
         (("synthesise", "data.csv"), "No such command 'synthesise'"),
         (("measure", "data.csv", "--colour", "red"), "No such option: --colour"),
-        (("generate", "absent.json", "-o", "out"), "'absent.json' is not a file of released measurements"),
-        (("generate", "schema.json", "-o", "out"), "'schema.json' is not a file of released measurements"),
-        (("generate", "data.csv", "-o", "out"), "'data.csv' is not a file of released measurements"),
+        (("generate", "absent.json", *METHOD, "-o", "out"), "'absent.json' is not a file of released measurements"),
+        (("generate", "schema.json", *METHOD, "-o", "out"), "'schema.json' is not a file of released measurements"),
+        (("generate", "data.csv", *METHOD, "-o", "out"), "'data.csv' is not a file of released measurements"),
         (("schema", "check", "absent.json"), "'absent.json' does not exist; draft one with: sundog schema draft"),
         (("schema", "check", "data.csv"), "'data.csv' is not JSON"),
         (("schema", "draft", "absent.csv", "-o", "d.json"), "'absent.csv' does not exist"),
@@ -250,7 +256,7 @@ def test_wrong_words_are_answered(place, arguments, match):
     [
         (("--rows", "0"), "rows: found 0; it must be 1 or more"),
         (("--rows", "-5"), "rows: found -5"),
-        (("--method", "magic"), "method 'magic' is unknown; methods are independent"),
+        (("--method", "magic"), "method 'magic' is unknown; methods are .*independent"),
         (("--format", "xlsx"), "Invalid value for '--format'"),
         (("--sql", "SELECT 1"), "--sql: 'data.csv' is not a DuckDB database"),
         (("--delimiter", "||"), "--delimiter: found '||'; it must be one character".replace("|", r"\|")),
@@ -274,11 +280,12 @@ def test_a_missing_column_is_named(place):
 
 
 def test_existing_results_are_kept_unless_forced(place):
-    assert synthesize(place).code == 0
+    first = synthesize(place)
+    assert first.code == 0
     before = (place / "out" / "synthetic.csv").read_bytes()
     again = synthesize(place)
     refused(again, "--out: 'out' holds 'released.json' already; choose another folder, or --force")
-    assert len(again.ledger) == 8
+    assert again.ledger == first.ledger
     assert (place / "out" / "synthetic.csv").read_bytes() == before
     assert synthesize(place, "--force").code == 0
     assert (place / "out" / "synthetic.csv").read_bytes() != before
@@ -304,11 +311,11 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_spent(pla
 def test_a_folder_in_place_of_a_file_is_refused_before_anything_is_spent(place, force):
     (place / "released.json").mkdir()
     outcome = measure(place, *force)
-    refused(outcome, "'released.json'.*folder")
+    refused(outcome, "'released.json' is a folder")
     assert outcome.ledger == []
     (place / "out" / "synthetic.csv").mkdir(parents=True)
     outcome = synthesize(place, *force)
-    refused(outcome, "'synthetic.csv'.*folder")
+    refused(outcome, "'out/synthetic.csv' is a folder")
     assert outcome.ledger == []
 
 
@@ -339,7 +346,7 @@ def test_what_was_paid_for_is_kept_when_fitting_fails(place, monkeypatch):
     assert outcome.code == 1
     assert "Kept the measurements that were paid for: out/released.json" in outcome.stderr
     monkeypatch.undo()
-    assert run_command(place, "generate", "out/released.json", "-o", "made").code == 0
+    assert run_command(place, "generate", "out/released.json", *METHOD, "-o", "made").code == 0
 
 
 def test_what_was_paid_for_is_kept_when_sampling_fails(place, monkeypatch):
@@ -353,7 +360,7 @@ def test_what_was_paid_for_is_kept_when_sampling_fails(place, monkeypatch):
     assert outcome.code == 1
     assert "out/released.json" in outcome.files
     monkeypatch.undo()
-    assert run_command(place, "generate", "out/released.json", "-o", "made").code == 0
+    assert run_command(place, "generate", "out/released.json", *METHOD, "-o", "made").code == 0
 
 
 def test_a_failure_of_our_own_is_told_without_a_traceback(place, monkeypatch):
@@ -381,16 +388,17 @@ def test_an_empty_ledger(place):
 
 
 def test_show_and_export(place):
-    measure(place)
+    outcome = measure(place)
     run_command(place, "ledger", "limit", "clinic", "--epsilon", "5", "--delta", "1e-6")
     show = run_command(place, "ledger", "show").stdout
     assert "protects: one row added or removed" in show
     assert "limit: epsilon 5 at delta 1e-06" in show
-    assert "entries: 9" in show
+    entries = len(outcome.ledger) + 1
+    assert f"entries: {entries}" in show
     exported = run_command(place, "ledger", "export", "-o", "record.json")
     assert exported.code == 0
     (account,) = document(exported, "record.json")["accounts"]
-    assert [entry["number"] for entry in account["entries"]] == list(range(1, 10))
+    assert [entry["number"] for entry in account["entries"]] == list(range(1, entries + 1))
     assert [entry["previous"] for entry in account["entries"]][1:] == [entry["hash"] for entry in account["entries"]][
         :-1
     ]
@@ -640,7 +648,7 @@ def test_two_hundred_columns(place):
     tables.write_csv(place / "wide.csv", {name: draw.integers(0, 10, 100).tolist() for name in names})
     outcome = synthesize(place, data="wide.csv", schema="wide.json")
     assert outcome.code == 0, outcome.stderr
-    assert len(document(outcome, "out/certificate.json")["payments"]) == 200
+    assert len(document(outcome, "out/certificate.json")["payments"]) >= 200
 
 
 def test_ten_thousand_categories(place):

@@ -94,10 +94,22 @@ def interrupt(place, patch, arguments, when):
         _, stderr = process.communicate(timeout=60)
     finally:
         process.kill()
+        process.wait()
     return process.returncode, stderr
 
 
-ARGUMENTS = ["synthesize", "data.csv", "--schema", "schema.json", "--rho", "0.1", "-o", "out"]
+ARGUMENTS = [
+    "synthesize",
+    "data.csv",
+    "--schema",
+    "schema.json",
+    "--rho",
+    "0.1",
+    "--method",
+    "independent",
+    "-o",
+    "out",
+]
 
 
 def test_an_interruption_keeps_what_was_paid_for(place):
@@ -108,7 +120,11 @@ def test_an_interruption_keeps_what_was_paid_for(place):
     assert "Kept the measurements that were paid for: out/released.json" in stderr
     assert not (place / "out" / "synthetic.csv").exists()
     done = subprocess.run(
-        [*RUN, "generate", "out/released.json", "-o", "made"], cwd=place, capture_output=True, text=True, check=False
+        [*RUN, "generate", "out/released.json", "--method", "independent", "-o", "made"],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
 
@@ -139,7 +155,9 @@ def test_an_interruption_while_the_engine_reads(place):
         "    return answers(*given)\n"
         "Curator._answers = told"
     )
-    code, stderr = interrupt(place, patch, [*arguments, "long.json", "--rho", "1", "-o", "r.json"], "paused")
+    code, stderr = interrupt(
+        place, patch, [*arguments, "long.json", "--rho", "1", "--method", "independent", "-o", "r.json"], "paused"
+    )
     assert code == 130
     assert "Traceback" not in stderr
     assert not (place / "r.json").exists()

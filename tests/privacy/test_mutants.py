@@ -23,7 +23,20 @@ from sundog.unit import PrivacyUnit
 
 GAUSSIAN, SCALE, COST, TOP_K = noise.add_gaussian, noise.gaussian_scale, noise.gaussian_cost, noise.top_k
 ADD, REPLACE = PrivacyUnit("add-remove"), PrivacyUnit("replace")
-SYNTHESIZE = ("synthesize", worlds.DATA, "--schema", worlds.SCHEMA, "--rho", "0.5", "--seed", "5", "-o", "out")
+SYNTHESIZE = (
+    "synthesize",
+    worlds.DATA,
+    "--schema",
+    worlds.SCHEMA,
+    "--method",
+    "independent",
+    "--rho",
+    "0.5",
+    "--seed",
+    "5",
+    "-o",
+    "out",
+)
 
 
 SEEN = {
@@ -145,8 +158,8 @@ def test_half_of_the_cost_is_killed_by_the_ledger_check(monkeypatch):
 
 
 def test_measuring_again_uncharged_is_killed_by_the_ledger_check(monkeypatch):
-    def twice(self, schema, queries, *, rho, shares):
-        made = measure(self, schema, queries, rho=rho, shares=shares)
+    def twice(*given, **options):
+        made = measure(*given, **options)
         for one in made:
             noise.add_gaussian(one.values, one.stddev)
         return made
