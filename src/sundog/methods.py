@@ -162,7 +162,7 @@ METHODS = {
             labels_and_thresholds,
             ByClass(),
             AnnealedProjection(),
-            first=First(one_way, share=0.1),
+            first=First(one_way, share=0.2),
             bins=Thresholds(),
             uses="marginals, trees, ranges, halfspaces, and both by target",
             cost="a minute for 15 columns",
