@@ -23,14 +23,22 @@ from typing import Any
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 LEFT_OUT = {"adult": ("split", "fnlwgt")}
+SHORT = [("adult", "mst", 1)]
+FULL = [
+    ("adult", "mst", 3),
+    ("adult", "aim", 3),
+    ("acs2024_ny_multitask", "mst", 1),
+    ("acs2024_ny_multitask", "aim", 1),
+]
+"""Table, method, number of seeds."""
 
 
-def load(table: str) -> tuple[Any, str]:
+def load(name: str) -> tuple[Any, str]:
     from sundog.schema import Schema
 
-    document = json.loads((DATA / f"{table}.schema.json").read_text(encoding="utf-8"))
-    document["fields"] = [field for field in document["fields"] if field["name"] not in LEFT_OUT.get(table, ())]
-    return Schema.from_json(document), str(DATA / f"{table}.parquet")
+    document = json.loads((DATA / f"{name}.schema.json").read_text(encoding="utf-8"))
+    document["fields"] = [field for field in document["fields"] if field["name"] not in LEFT_OUT.get(name, ())]
+    return Schema.from_json(document), str(DATA / f"{name}.parquet")
 
 
 def error(real: Any, other: Any) -> float:
@@ -55,21 +63,21 @@ def bootstrap(real: Any) -> float:
     return error(real, Rows(real.schema, tuple(codes[drawn] for codes in real.codes)))
 
 
-def one(table: str, method: str, *, epsilon: float, delta: float, seed: int) -> dict[str, Any]:
+def one(name: str, method: str, *, epsilon: float, delta: float, seed: int) -> dict[str, Any]:
     import sundog
     from sundog.sources import open_table
 
-    schema, path = load(table)
+    schema, path = load(name)
     with tempfile.TemporaryDirectory() as folder:
         start = time.process_time()
         made = sundog.Synthesizer(
-            schema, epsilon=epsilon, delta=delta, method=method, seed=seed, dataset=table, ledger=Path(folder) / "l.db"
+            schema, epsilon=epsilon, delta=delta, method=method, seed=seed, dataset=name, ledger=Path(folder) / "l.db"
         ).fit(path)
         rows = made.model.rows()
         cpu = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     real = open_table(path).read(schema)
-    result = {"table": table, "method": method, "seed": seed, "cpuSeconds": cpu, "peakMB": peak}
+    result = {"table": name, "method": method, "seed": seed, "cpuSeconds": cpu, "peakMB": peak}
     result |= {"error": error(real, rows), "measurements": len(made.released.measurements)}
     return result | {"columns": len(schema.names), "bootstrap": bootstrap(real)}
 
@@ -90,18 +98,27 @@ def main() -> None:
         budget = {"epsilon": given.epsilon, "delta": given.delta}
         print(json.dumps(one(given.table, given.method[0], seed=given.seed, **budget)))
         return
-    results = [_child(given, method, seed) for method in given.method for seed in range(given.seeds)]
-    print(json.dumps(results) if given.json else _table(results))
+    sizes = [(given.table, method, given.seeds) for method in given.method]
+    results = run(sizes, epsilon=given.epsilon, delta=given.delta)
+    print(json.dumps(results) if given.json else table(results))
 
 
-def _child(given: argparse.Namespace, method: str, seed: int) -> dict[str, Any]:
-    command = [sys.executable, __file__, "--table", given.table, "--method", method, "--seed", str(seed)]
-    command += ["--epsilon", str(given.epsilon), "--delta", str(given.delta)]
-    run = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "2"})
-    return json.loads(run.stdout)
+def run(sizes: list[tuple[str, str, int]], *, epsilon: float = 1.0, delta: float = 1e-9) -> list[dict[str, Any]]:
+    budget = ["--epsilon", str(epsilon), "--delta", str(delta)]
+    return [
+        _child([*budget, "--table", name, "--method", method], seed) for name, method, n in sizes for seed in range(n)
+    ]
 
 
-def _table(results: list[dict[str, Any]]) -> str:
+def _child(options: list[str], seed: int) -> dict[str, Any]:
+    command = [sys.executable, __file__, *options, "--seed", str(seed)]
+    done = subprocess.run(
+        command, check=True, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "2"}
+    )
+    return json.loads(done.stdout)
+
+
+def table(results: list[dict[str, Any]]) -> str:
     lines = ["table                 method     seed  mean L1 of pairs  bootstrap  CPU s  peak MB  measurements"]
     for r in results:
         numbers = f"{r['error']:16.4f} {r['bootstrap']:10.4f} {r['cpuSeconds']:6.0f} {r['peakMB']:8.0f} {r['measurements']:13d}"

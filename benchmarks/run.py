@@ -13,10 +13,7 @@ import platform
 import sys
 from importlib import import_module
 
-BENCHMARKS = (
-    "counting",
-    "projection",
-)
+BENCHMARKS = ("counting", "queries", "evaluate_speed", "methods_table", "projection")
 
 
 def machine() -> dict[str, str | int]:

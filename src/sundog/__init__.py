@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sundog.queries import Marginal
     from sundog.released import Released
     from sundog.schema import Schema
+    from sundog.side_by_side import evaluate_tables
     from sundog.synthesizer import Synthesizer
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Synthesizer",
     "UserError",
     "__version__",
+    "evaluate_tables",
     "load",
 ]
 
@@ -43,6 +45,7 @@ _PLACES = {
     "Released": "sundog.released",
     "Schema": "sundog.schema",
     "Synthesizer": "sundog.synthesizer",
+    "evaluate_tables": "sundog.side_by_side",
     "load": "sundog.model",
 }
 

@@ -12,7 +12,7 @@ from sundog.released import Guarantee, Payment, Released
 from sundog.version import __version__
 
 
-def certificate(released: Released, *, method: str | None = None) -> dict[str, Any]:
+def certificate(released: Released, *, method: str | None = None, remark: str | None = None) -> dict[str, Any]:
     """The certificate as plain JSON."""
     guarantee = released.guarantee
     return {
@@ -21,6 +21,7 @@ def certificate(released: Released, *, method: str | None = None) -> dict[str, A
         "dataset": released.dataset,
         "method": method,
         "claim": claim(guarantee),
+        "remark": remark,
         "neighbours": guarantee.unit.neighbours,
         "unit": {
             "column": guarantee.unit.column,
@@ -54,9 +55,9 @@ def _line(payment: Payment) -> dict[str, Any]:
     return line | ({"delta": payment.delta} if payment.delta else {}) | dict(payment.details)
 
 
-def write_certificate(released: Released, folder: Path, *, method: str | None) -> None:
+def write_certificate(released: Released, folder: Path, *, method: str | None, remark: str | None = None) -> None:
     """certificate.json for machines and certificate.html for people."""
-    document = certificate(released, method=method)
+    document = certificate(released, method=method, remark=remark)
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     (folder / "certificate.json").write_text(text, encoding="utf-8")
     (folder / "certificate.html").write_text(_page(document), encoding="utf-8")

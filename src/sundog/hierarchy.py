@@ -25,6 +25,7 @@ BRANCH = 4
 LEVELS = 4
 FEW = 48
 """Columns with at most so many codes are counted code by code, in one level."""
+SOME = 40
 CLEAR = 2.0
 """Children below so many standard deviations are pooled."""
 
@@ -44,6 +45,15 @@ def levels(column: Column) -> tuple[Marginal, ...]:
 def hierarchical(schema: Schema) -> tuple[Marginal, ...]:
     """The trees of all columns."""
     return tuple(query for column in schema.columns for query in levels(column))
+
+
+def level_shares(schema: Schema) -> list[float]:
+    """How the trees divide a budget: columns by cells^(2/3), long ones no more than SOME cells; levels equally."""
+    shares = []
+    for column in schema.columns:
+        tree = levels(column)
+        shares += [min(column.size, SOME) ** (2 / 3) / len(tree)] * len(tree)
+    return shares
 
 
 def estimate_leaves(measurements: Sequence[Measurement], *, rows: float) -> tuple[Axis, Float[np.ndarray, " leaves"]]:

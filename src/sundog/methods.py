@@ -4,8 +4,8 @@ A recipe with `first` measures these queries before anything else. Where it also
 columns and rare labels are then binned by what that first measurement showed; the rule sees the binned workload.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sundog.bins import Bins
@@ -14,14 +14,20 @@ from sundog.generate import (
     AnnealedProjection,
     GenerativeNetwork,
     Generator,
+    Genetic,
     Graphical,
     Independent,
+    Particles,
+    PooledSearch,
     RelaxedProjection,
     UsesPublic,
 )
+from sundog.generate.declared_penalties import sigmoid_query
+from sundog.hierarchy import hierarchical, level_shares
 from sundog.queries import Query
 from sundog.schema import Categorical, Numeric, Schema
-from sundog.select import AIM, ByClass, Everything, SelectionRule, SpanningTree, WorstError
+from sundog.schema.constraints import ProtectedStatistic
+from sundog.select import AIM, Allocate, ByClass, Everything, SelectionRule, SpanningTree, WorstError
 from sundog.thresholds import Thresholds
 from sundog.workload import Workload
 
@@ -32,10 +38,14 @@ MANY_TABLES = 200
 
 @dataclass(frozen=True)
 class First:
-    """Queries that are measured before the rule is asked, and their share of the budget."""
+    """Queries that are measured before the rule is asked, their share of the budget, and how they divide it.
+
+    By default they divide it by use, cells^(2/3).
+    """
 
     queries: Callable[[Schema], tuple[Query, ...]]
     share: float
+    shares: Callable[[Schema], list[float]] | None = None
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,7 @@ class Recipe:
     bins: Bins | None = None
     uses: str = "marginals"
     cost: str = ""
+    settings: tuple[tuple[str, Any], ...] = ()
 
     @property
     def public(self) -> bool:
@@ -70,6 +81,17 @@ def one_way(schema: Schema) -> tuple[Query, ...]:
 def two_way(schema: Schema) -> tuple[Query, ...]:
     """The marginals of all pairs of columns."""
     return Workload.marginals(schema, k=2).queries if len(schema.names) > 1 else ()
+
+
+def binned_pairs(schema: Schema) -> tuple[Query, ...]:
+    """Every pair of columns (or the only one), numbers in at most 32 bins, and what protected statistics need."""
+    tables = Workload.marginals(schema, k=min(2, len(schema.names)), bins=32).queries
+    return (*tables, *(sigmoid_query(c) for c in schema.constraints if isinstance(c, ProtectedStatistic)))
+
+
+def nothing(schema: Schema) -> tuple[Query, ...]:
+    """No query beyond the first."""
+    return ()
 
 
 def labels_and_thresholds(schema: Schema) -> tuple[Query, ...]:
@@ -98,11 +120,22 @@ METHODS = {
     recipe.name: recipe
     for recipe in (
         Recipe(
+            "auto",
+            "Every pair that is worth its noise, at the resolution that is worth it; the default.",
+            two_way,
+            Allocate(),
+            PooledSearch(),
+            first=First(hierarchical, 0.25, level_shares),
+            bins=Bins(),
+            cost="seconds for 15 columns",
+        ),
+        Recipe(
             "independent",
             "Every column right, no relation between columns; the floor, and the choice for tiny budgets.",
-            one_way,
+            nothing,
             Everything(),
             Independent(),
+            first=First(hierarchical, 1.0, level_shares),
             uses="one-way marginals",
             cost="seconds",
         ),
@@ -112,7 +145,7 @@ METHODS = {
             two_way,
             SpanningTree(),
             Graphical(),
-            first=First(one_way, share=1 / 3),
+            first=First(one_way, 1 / 3),
             bins=Bins(),
             cost="seconds for 15 columns",
         ),
@@ -122,7 +155,7 @@ METHODS = {
             two_way,
             AIM(),
             Graphical(),
-            first=First(one_way, share=0.1),
+            first=First(one_way, 0.1),
             bins=Bins(),
             cost="a minute or two for 15 columns",
         ),
@@ -132,9 +165,39 @@ METHODS = {
             two_way,
             WorstError(rounds=20, share_select=0.1),
             Graphical(),
-            first=First(one_way, share=1 / 4),
+            first=First(one_way, 1 / 4),
             bins=Bins(),
             cost="a minute for 15 columns",
+        ),
+        Recipe(
+            "privpgd",
+            "All pairs of columns by particle descent; for numbers and ordered columns, and for constraints.",
+            binned_pairs,
+            Everything(),
+            Particles(),
+            cost="a minute for 15 columns",
+        ),
+        Recipe(
+            "private-gsd",
+            "All pairs, and rows found by a genetic search: takes every kind of query, numbers keep their grid.",
+            two_way,
+            Everything(),
+            Genetic(),
+            first=First(one_way, 1 / 4),
+            bins=Bins(),
+            uses="every query",
+            cost="half a minute for 15 columns and 50,000 rows",
+        ),
+        Recipe(
+            "private-gsd-adaptive",
+            "The same search, with the pairs it answers worst chosen in 20 rounds: for large workloads.",
+            two_way,
+            WorstError(rounds=20, per_round=2),
+            Genetic(),
+            first=First(one_way, 1 / 4),
+            bins=Bins(),
+            uses="every query",
+            cost="a minute for 15 columns and 50,000 rows",
         ),
         Recipe(
             "rap",
@@ -142,7 +205,7 @@ METHODS = {
             two_way,
             Everything(),
             RelaxedProjection(),
-            first=First(one_way, share=0.2),
+            first=First(one_way, 0.2),
             bins=Bins(),
             cost="ten seconds for 15 columns",
         ),
@@ -152,7 +215,7 @@ METHODS = {
             two_way,
             Everything(),
             GenerativeNetwork(),
-            first=First(one_way, share=0.2),
+            first=First(one_way, 0.2),
             bins=Bins(),
             cost="half a minute for 15 columns",
         ),
@@ -162,7 +225,7 @@ METHODS = {
             labels_and_thresholds,
             ByClass(),
             AnnealedProjection(),
-            first=First(one_way, share=0.2),
+            first=First(one_way, 0.2),
             bins=Thresholds(),
             uses="marginals, trees, ranges, halfspaces, and both by target",
             cost="a minute for 15 columns",
@@ -182,6 +245,36 @@ def recipe_of(name: str) -> Recipe:
     if not generator:
         return METHODS[rule]
     return replace(METHODS[rule], name=name, generator=METHODS[generator].generator)
+
+
+def with_workload(recipe: Recipe, workload: Workload) -> Recipe:
+    """The recipe with the user's own workload, on the cells it asks for.
+
+    One-way marginals are measured first only where they are needed: to choose, or to learn the number of rows.
+    """
+    rule: SelectionRule = recipe.rule
+    if len(set(workload.weights)) > 1:
+        if not isinstance(rule, Everything):
+            raise UserError(f"workload: method {recipe.name!r} cannot weight queries; leave their weights out.")
+        rule = Everything(workload.weights)
+    needed = rule.selects or not any(query.partition for query in workload.queries)
+    first = recipe.first if needed else None
+    return replace(recipe, workload=lambda _: workload.queries, rule=rule, first=first, bins=None)
+
+
+def with_settings(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
+    """The recipe with some of its generator's settings changed."""
+    known = [field.name for field in fields(recipe.generator)]  # type: ignore[arg-type]
+    for name in settings:
+        if name not in known:
+            raise UserError(f"method {recipe.name!r} has no setting {name!r}; it has {', '.join(known) or 'none'}.")
+    try:
+        generator = replace(recipe.generator, **settings)  # type: ignore[type-var]
+    except TypeError:
+        raise UserError(
+            f"method {recipe.name!r}: a setting has a value of the wrong kind; see its docs page."
+        ) from None
+    return replace(recipe, generator=generator, settings=tuple(settings.items()))
 
 
 def able(queries: Sequence[Query]) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Int
@@ -21,6 +21,7 @@ from sundog.unit import PrivacyUnit
 from sundog.version import __version__
 
 FORMAT = "sundog-released-1"
+NoiseKind = Literal["gaussian", "laplace"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,7 @@ class Measurement:
     values: Int[np.ndarray, " cells"]
     stddev: float
     receipt: str
+    noise: NoiseKind = "gaussian"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +81,8 @@ class Released:
     public_rows: int | None = None
     noise: str = ""
     scores: tuple[Scores, ...] = ()
+    adjustments: tuple[Measurement, ...] = ()
+    """Measurements that the rows are adjusted to after they are drawn; generators do not use them."""
 
     @cached_property
     def rows(self) -> int:
@@ -101,10 +105,8 @@ class Released:
             "noise": self.noise,
             "publicRows": self.public_rows,
             "payments": [asdict(payment) for payment in self.payments],
-            "measurements": [
-                {"query": m.query.to_json(), "values": m.values.tolist(), "stddev": m.stddev, "receipt": m.receipt}
-                for m in self.measurements
-            ],
+            "measurements": [_measurement_json(m) for m in self.measurements],
+            "adjustments": [_measurement_json(m) for m in self.adjustments],
             "scores": [
                 {
                     "candidates": [query.to_json() for query in s.candidates],
@@ -131,6 +133,7 @@ class Released:
             public_rows=document["publicRows"],
             noise=document["noise"],
             scores=tuple(_scores(item, schema) for item in document["scores"]),
+            adjustments=tuple(_measurement(item, schema) for item in document["adjustments"]),
         )
 
     def with_measurements(self, measurements: tuple[Measurement, ...]) -> "Released":
@@ -156,12 +159,17 @@ class Released:
             ) from None
 
 
+def _measurement_json(m: Measurement) -> dict[str, Any]:
+    numbers = {"values": m.values.tolist(), "stddev": m.stddev}
+    return {"query": m.query.to_json(), **numbers, "receipt": m.receipt, "noise": m.noise}
+
+
 def _measurement(item: Mapping[str, Any], schema: Schema) -> Measurement:
     query = load_query(item["query"], schema)
     values = np.asarray(item["values"], dtype=np.int64)
     if values.shape != (query.size,) or not item["stddev"] >= 0:
         raise ValueError("a measurement does not fit its query")
-    return Measurement(query, values, float(item["stddev"]), item["receipt"])
+    return Measurement(query, values, float(item["stddev"]), item["receipt"], item["noise"])
 
 
 def _scores(item: Mapping[str, Any], schema: Schema) -> Scores:

@@ -76,18 +76,26 @@ class SoftRows:
     def interval(
         self, name: str, low: Float[Array, " queries"], high: Float[Array, " queries"], *, sharpness: float
     ) -> Float[Array, "rows queries"]:
-        """Soft membership of every row in each of several half-open runs of codes of one column."""
+        """Soft membership of every row in each of several half-open runs of codes of one column.
+
+        Of a bin that lies partly inside, that part counts: rounding spreads values evenly over their bins.
+        """
         place = self.layout.schema.position(name)
         held = self.layout.axes[place]
         if held is None:
             rise = self._above(place, low, sharpness) - self._above(place, high, sharpness)
-            return rise * self._present(place)[:, None]
-        starts = jnp.asarray(held.run_starts())
-        inside = (starts[:, None] >= low[None, :]) & (starts[:, None] < high[None, :])
-        return self.values[place] @ inside.astype(jnp.float32)
+            inside = rise * self._present(place)[:, None]
+            absent, code = self.missing[place], self.layout.schema.columns[place].missing
+            if absent is None or code is None:
+                return inside
+            return inside + absent[:, None] * ((low <= code) & (code < high))
+        starts = held.run_starts()
+        first, end = (jnp.asarray(codes, low.dtype)[:, None] for codes in (starts, np.append(starts[1:], held.codes)))
+        inside = jnp.clip(jnp.minimum(end, high) - jnp.maximum(first, low), 0.0) / (end - first)
+        return jnp.matmul(self.values[place], inside, precision="highest")
 
     def position(self, name: str) -> tuple[Float[Array, " rows"], Float[Array, " rows"]]:
-        """A numeric column's positions in [0, 1], and the probability that each is there (not missing)."""
+        """A column's positions in [0, 1], and the probability that each is there (not missing)."""
         place = self.layout.schema.position(name)
         held = self.layout.axes[place]
         if held is None:
@@ -133,4 +141,5 @@ def _centres(axis: Axis, column: Any) -> tuple[Float[np.ndarray, " cells"], Floa
     first = np.asarray(axis.run_starts(), dtype=float)
     last = np.append(first[1:], axis.codes) - 1
     there = (first != column.missing).astype(np.float32) if column.nullable else np.ones(axis.size, np.float32)
-    return (((first + last) / 2) / max(column.steps - 1, 1)).astype(np.float32), there
+    values = column.size - column.nullable
+    return (((first + last) / 2) / max(values - 1, 1)).astype(np.float32), there

@@ -7,6 +7,7 @@ to the released measurements alone, with the run's key, so that anyone who has t
 from collections.abc import Callable
 from typing import Any
 
+from sundog.adjust.constraints import enforce
 from sundog.errors import UserError
 from sundog.generate import Generator, UsesPublic
 from sundog.keys import Key, split
@@ -51,7 +52,8 @@ def _measure_first(curator: Curator, recipe: Recipe, *, more: bool) -> None:
         return
     queries = recipe.first.queries(curator.schema)
     rho = curator.remaining_rho * (recipe.first.share if more else 1.0)
-    curator.measure(queries, rho, shares=[query.size ** (2 / 3) for query in queries])
+    by_use = [query.size ** (2 / 3) for query in queries]
+    curator.measure(queries, rho, shares=recipe.first.shares(curator.schema) if recipe.first.shares else by_use)
 
 
 def _rounds(
@@ -76,6 +78,8 @@ def _rounds(
             report(f"fitting {recipe.name}, {len(released.measurements)} measurements")
             step, key = split(key, 2)
             state = recipe.generator.fit(step, state, released=curator.released())
+            if getattr(state, "interrupted", False):  # Ctrl-C ended this search: no more rounds
+                return
 
 
 def _measure(curator: Curator, proposal: Proposal, *, report: Report) -> None:
@@ -107,10 +111,10 @@ def fit_released(key: Key, released: Released, *, recipe: Recipe, public: Rows |
     return recipe.generator.fit(second, state, released=released)
 
 
-def sample(key: Key, generator: Generator[Any], *, state: Any, rows: int) -> Rows:
-    """Synthetic rows."""
+def sample(key: Key, generator: Generator[Any], *, schema: Schema, state: Any, rows: int) -> Rows:
+    """Synthetic rows, every one satisfying the schema's constraints."""
     check_rows(rows)
-    return generator.sample(key, state, rows=rows)
+    return enforce(key, schema, draw=lambda k, count: generator.sample(k, state, rows=count), rows=rows)
 
 
 def check_rows(rows: int | None) -> None:

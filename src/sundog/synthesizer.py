@@ -8,24 +8,29 @@
 5
 """
 
+import html
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from sundog.adjust.measures import measures_of
 from sundog.errors import UserError
 from sundog.keys import key_of, split
-from sundog.methods import recipe_of
+from sundog.methods import recipe_of, with_settings, with_workload
 from sundog.model import Model, fresh_seed, public_rows_of
 from sundog.private.accountant import Budget
 from sundog.private.curator import Curator, public_rows
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable
+from sundog.progress import listening
 from sundog.released import Released
 from sundog.schema import Schema
+from sundog.select.everything import shares_of
 from sundog.synthesize import Report, check_recipe, run
 from sundog.unit import Neighbours, PrivacyUnit
+from sundog.workload import Workload
 
 
 class Synthesizer:
@@ -37,7 +42,11 @@ class Synthesizer:
         delta: required unless rows are replaced, where the number of rows is public and 1/n^2 is the default.
         rho: the budget as zCDP.
         method: the name of a recipe; `sundog.METHODS` lists them; "RULE/GENERATOR" joins two of them.
+        workload: what should come out right, instead of the method's own workload (a Workload, or the path of a file).
+        settings: changed settings of the method's generator, such as {"rows": 1000} for "private-gsd".
         public: a public table of the same schema (a frame or a path) to start from, for methods that can use one.
+        adjust: measures to match after sampling (see sundog.adjust), paid with `adjust_share` of the budget.
+        adjust_share: the part of the budget for that.
         neighbours: "add-remove" (the number of rows is private) or "replace" (it is public).
         unit: the column that names the people to protect; by default each row is one.
         rows_per_unit: how many rows of one unit are used at most.
@@ -53,8 +62,12 @@ class Synthesizer:
         epsilon: float | None = None,
         delta: float | None = None,
         rho: float | None = None,
-        method: str = "independent",
+        method: str = "auto",
+        workload: Workload | str | Path | None = None,
+        settings: Mapping[str, Any] | None = None,
         public: Any = None,
+        adjust: str | None = None,
+        adjust_share: float = 0.2,
         neighbours: Neighbours = "add-remove",
         unit: str | None = None,
         rows_per_unit: int = 1,
@@ -63,8 +76,13 @@ class Synthesizer:
         ledger: str | Path | None = None,
     ) -> None:
         self.schema = _schema(schema)
-        self.recipe = recipe_of(method)
+        self.recipe = with_settings(recipe_of(method), settings or {})
+        if workload is not None:
+            self.recipe = with_workload(self.recipe, _workload(workload, self.schema))
         self._public = public_rows_of(public, self.schema)
+        self._adjust, self._adjust_share = adjust, adjust_share if adjust else 0.0
+        if not 0 <= self._adjust_share < 1:
+            raise UserError(f"adjust_share: found {adjust_share!r}; it must lie between 0 and 1.")
         check_recipe(self.recipe, self.schema, public=self._public)
         self.unit = PrivacyUnit(neighbours, unit, rows_per_unit)
         self.dataset = dataset or self.schema.name or "unnamed"
@@ -86,6 +104,9 @@ class Synthesizer:
         state = "not fitted" if self._model is None else "fitted"
         return f"Synthesizer(method={self.recipe.name!r}, dataset={self.dataset!r}, {state})"
 
+    def _repr_html_(self) -> str:
+        return f"<code>{html.escape(repr(self))}</code>" if self._model is None else self._model._repr_html_()
+
     def fit(
         self,
         table: Any,
@@ -100,13 +121,28 @@ class Synthesizer:
             raise UserError("fit: this model has spent its budget; fit(..., spend_again=True) spends it once more.")
         curator = self._curator(PrivateTable(table, delimiter=delimiter, sql=sql))
         fit_key, _ = split(key_of(self.seed), 2)
+        curator.kept_back = self._adjust_share * curator.total_rho
         try:
-            released, state = run(fit_key, curator, recipe=self.recipe, report=report or _silent, public=self._public)
+            with listening(report or _silent):
+                released, state = run(
+                    fit_key, curator, recipe=self.recipe, report=report or _silent, public=self._public
+                )
+                if self._adjust is not None:
+                    released = self._measured_adjustments(curator, state)
         except BaseException:
             self.paid_for = curator.released()
             raise
         self._model = Model(released, self.recipe, self.seed, state, self._public)
         return self
+
+    def _measured_adjustments(self, curator: Curator, state: Any) -> Released:
+        """What the rows will be adjusted to: measures that may depend on the synthetic rows, paid with what was kept."""
+        curator.kept_back = 0.0
+        model = Model(curator.released(), self.recipe, self.seed, state, self._public)
+        queries = measures_of(self._adjust or "", self.schema, rows=model.rows())
+        shares = shares_of(queries, (1.0,) * len(queries), self.unit.neighbours)
+        curator.measure_adjustments(queries, curator.remaining_rho, shares=shares)
+        return curator.released()
 
     def _curator(self, table: PrivateTable) -> Curator:
         budget = dict(self._budget)
@@ -154,6 +190,13 @@ def _schema(schema: Schema | Mapping[str, Any] | str | Path) -> Schema:
     if isinstance(schema, Schema):
         return schema
     return Schema.from_json(schema) if isinstance(schema, Mapping) else Schema.load(schema)
+
+
+def _workload(workload: Workload | str | Path, schema: Schema) -> Workload:
+    made = workload if isinstance(workload, Workload) else Workload.load(workload, schema)
+    if made.schema != schema:
+        raise UserError("workload: it was made for another schema; make it with this synthesizer's schema.")
+    return made
 
 
 def _silent(message: str) -> None:

@@ -1,14 +1,23 @@
 """The checks that every release must pass. Each raises AssertionError; test_mutants.py shows what each of them kills."""
 
+import contextlib
+import functools
 import itertools
+import json
 import math
+from collections import Counter
 from fractions import Fraction
+from unittest import mock
 
 import numpy as np
-from harness import ONE_WAY, TINY, TWO_WAY, VALUES, MemoryLedger, Recorder, curator, exact_inputs
+from harness import ONE_WAY, TINY, TWO_WAY, VALUES, MemoryLedger, Recorder, curator, exact_inputs, run_command
 from scipy import stats
+from worlds import DATA, SCHEMA, write
 
+from sundog.certificate import certificate
+from sundog.errors import UserError
 from sundog.private import noise
+from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
 from sundog.proposal import Selection
 from sundog.queries import answer
@@ -52,113 +61,72 @@ def _answer_of(query, schema, row):
 
 # --- the ledger: what was charged is what the noise is worth --------------------------------------------------------
 
-
-def measure_twice(curator):
-    """Two rounds, unequal shares, three queries."""
-    curator.measure(ONE_WAY, 1.0, shares=[1, 3])
-    curator.measure([TWO_WAY], 0.5)
+CANDIDATES = (*ONE_WAY, TWO_WAY)
+ESTIMATES = tuple(np.array([0] * (query.size - 1) + [9], dtype=np.int64) for query in CANDIDATES)
+"""Below the counts in every cell but the last: so a row that moves out of the last raises every error twice."""
 
 
-def select_by(score, k=2):
-    """Choose k of three marginals; weights and penalties as public rules may give them."""
-    queries = (*ONE_WAY, TWO_WAY)
-    estimates = tuple(np.full(query.size, 1, dtype=np.int64) for query in queries)
-
-    def action(curator):
-        curator.select(Selection(queries, estimates, k, score, weights=(1, 3, 2), penalties=(0, 5, 1)), 0.7)
-
-    return action
-
-
-def score_by(score):
-    """All scores, with Gaussian noise."""
-    queries = (*ONE_WAY, TWO_WAY)
-    estimates = tuple(np.full(query.size, 1, dtype=np.int64) for query in queries)
-
-    def action(curator):
-        curator.score(Selection(queries, estimates, 1, score, weights=(1, 3, 2)), 0.7)
-
-    return action
+def do_everything(curator):
+    """Every way to spend: unequal shares, repeated queries, choices and scores with weights and penalties."""
+    curator.measure(ONE_WAY, 0.5, shares=[1, 3])
+    curator.measure([TWO_WAY, TWO_WAY], 0.5)
+    for score in ("L1", "Linf"):
+        curator.select(Selection(CANDIDATES, ESTIMATES, 1, score), 0.3)
+        curator.select(Selection(CANDIDATES, ESTIMATES, 2, score, weights=(1, 3, 2), penalties=(0, 5, 1)), 0.3)
+        curator.score(Selection(CANDIDATES, ESTIMATES, 1, score, weights=(1, 3, 2)), 0.3)
 
 
-ACTIONS = {
-    "measure": measure_twice,
-    "select by L1": select_by("L1"),
-    "select by Linf": select_by("Linf"),
-    "score by L1": score_by("L1"),
-    "score by Linf": score_by("Linf"),
-}
-
-
-def check_charges_cover_the_noise(action, unit):
-    """The charged rho of every noise call equals D^2 / (2 s^2), with D the largest change between all neighbours."""
+def check_charges_cover_the_noise(unit):
+    """The charged rho of every noise call equals k D^2 / (2 s^2), with D the largest change between all neighbours."""
     ledger = MemoryLedger()
     with Recorder()() as seen:
-        action(curator(BASES[1], unit=unit, ledger=ledger))
+        do_everything(curator(BASES[1], unit=unit, ledger=ledger))
     assert len(seen.calls) == len(ledger.charges), "noise was drawn that nobody paid for"
-    squares = _largest_changes(action, unit, len(seen.calls))
-    for call, charge, square in zip(seen.calls, ledger.charges, squares, strict=True):
+    for number, (call, charge) in enumerate(zip(seen.calls, ledger.charges, strict=True)):
         assert charge.mechanism == call.kind
-        needed = call.k * Fraction(int(square)) / (2 * Fraction(call.scale) ** 2)
+        square = max(_change_squared(call.kind, *(side[number] for side in pair)) for pair in _neighbours(unit))
+        needed = call.k * Fraction(square) / (2 * Fraction(call.scale) ** 2)
         assert Fraction(charge.rho) >= needed, f"{charge.label}: charged {charge.rho}, spent {float(needed)}"
-        if not _loose(call, unit):
-            assert math.isclose(charge.rho, needed, rel_tol=1e-9), f"{charge.label}: {charge.rho} for {float(needed)}"
+        assert math.isclose(charge.rho, needed, rel_tol=1e-9), f"{charge.label}: {charge.rho} for {float(needed)}"
 
 
-def _loose(call, unit):
-    """Where the bound of a unit (its rows squared times one row's) cannot be reached within two rows a unit, or a score
-    cannot reach all of its own at once."""
-    del unit
-    return call.kind == "gaussian" and len(call.exact) == 3
+def _change_squared(kind, left, right):
+    change = np.abs(left - right)
+    return int(change.max()) ** 2 if kind == "exponential" else int((change**2).sum())
 
 
-def _largest_changes(action, unit, calls):
-    """For every noise call, the largest squared change (L2 for Gaussian noise, Linf for a choice) over all neighbours."""
-    squares = np.zeros(calls, dtype=np.int64)
-    for left, right in _neighbours(action, unit):
-        for number in range(calls):
-            change = np.abs(left[number] - right[number])
-            squares[number] = max(squares[number], _norm_squared(change, chosen=_chosen(action)))
-    return squares
-
-
-def _chosen(action):
-    return "select" in getattr(action, "__qualname__", "")
-
-
-def _norm_squared(change, *, chosen):
-    return int(change.max()) ** 2 if chosen else int((change**2).sum())
-
-
-def _neighbours(action, unit):
-    """All pairs of neighbours around the base tables, as the exact vectors that would reach the noise."""
-    few = [("a", 0), ("b", 3), (None, None), ("new", "?")]
-    for base in BASES:
-        own = _own_rows(few, unit)
-        tables = [exact_inputs(_with_unit(base, rows, unit), action, unit=unit) for rows in own]
+def _neighbours(unit):
+    """All pairs of neighbours, each as the exact vectors that reach the noise."""
+    for tables in _tables(unit.column, unit.rows):
         if unit.neighbours == "add-remove":
             yield from ((tables[0], other) for other in tables[1:])
         else:
             yield from itertools.combinations(tables if unit.column else tables[1:], 2)
 
 
-def _own_rows(few, unit):
-    """What one unit may hold: no row, one row; with a unit column also more rows than are looked at."""
-    most = 1 if unit.column is None else unit.rows + 1
-    return [list(rows) for count in range(most + 1) for rows in itertools.combinations_with_replacement(few, count)]
+@functools.cache
+def _tables(column, most):
+    """Around every base table: what reaches the noise when one unit holds nothing, or any of a few rows.
+
+    With a unit column a unit may hold more rows than are looked at. The relation does not matter to exact answers.
+    """
+    unit, few = PrivacyUnit("add-remove", column, most), [("a", 0), ("b", 3), (None, None)]
+    counts = range(2 if column is None else most + 2)
+    own = [rows for count in counts for rows in itertools.combinations_with_replacement(few, count)]
+    bases = BASES if column is None else BASES[2:]
+    return [[exact_inputs(_joined(base, rows, unit), do_everything, unit=unit) for rows in own] for base in bases]
 
 
-def _with_unit(base, rows, unit):
+def _joined(base, rows, unit):
     if unit.column is None:
         return [*base, *rows]
     return [*((*row, f"other {k}") for k, row in enumerate(base)), *((*row, "me") for row in rows)]
 
 
-def check_charged_before_noise(path, action, unit):
+def check_charged_before_noise(path, unit, action=do_everything):
     """At the moment of every noise call its charge is on disk, and in the end the certificate says the same sum."""
-    book = Ledger(path)
     with Recorder(entries=lambda: len(Ledger(path).account("tiny").entries))() as seen:
-        made = curator(BASES[2], unit=unit, ledger=book, delta=1e-6, thresholds=5e-7)
+        made = curator(BASES[2], unit=unit, ledger=Ledger(path), delta=1e-6, thresholds=5e-7)
         action(made)
     for number, call in enumerate(seen.calls, start=1):
         assert call.entries >= number, "noise was drawn before its charge was on the ledger"
@@ -170,6 +138,54 @@ def check_charged_before_noise(path, action, unit):
     assert math.isclose(released.guarantee.rho, account.exact_rho, rel_tol=1e-12)
     assert account.exact_rho <= Fraction(made.total_rho)
     assert account.unit == unit
+    document = certificate(released)
+    assert document["rho"] == released.guarantee.rho
+    assert [line["rho"] for line in document["payments"]] == [entry.rho for entry in account.entries]
+
+
+# --- unknown categories: thresholds -------------------------------------------------------------------------------
+
+DELTA = 0.01
+
+
+def find_categories(curator):
+    """Pay for the values of a column."""
+    return curator.categories("c", 0.5, delta=DELTA)
+
+
+def check_categories_are_covered(unit):
+    """The charge covers the largest change of all counts together, and a unit's own values pass at most at delta."""
+    ledger = MemoryLedger()
+    with Recorder()() as seen:
+        find_categories(curator(_joined(BASES[2], [], unit), unit=unit, ledger=ledger, delta=0.5, thresholds=0.1))
+    (call,), (charge,) = seen.calls, ledger.charges
+    assert (charge.mechanism, charge.delta) == ("threshold", DELTA)
+    counts = _counts_by_value(unit)
+    pairs = [(counts[0], other) for other in counts[1:]]
+    pairs = pairs if unit.neighbours == "add-remove" else list(itertools.combinations(counts, 2))
+    square = max(sum((left[value] - right[value]) ** 2 for value in left | right) for left, right in pairs)
+    needed = Fraction(square) / (2 * Fraction(call.scale) ** 2)
+    assert Fraction(charge.rho) >= needed, f"{charge.label}: charged {charge.rho}, spent {float(needed)}"
+    assert math.isclose(charge.rho, needed, rel_tol=1e-9), f"{charge.label}: {charge.rho} for {float(needed)}"
+    _check_threshold(counts, call.scale, charge.details["threshold"])
+
+
+def _counts_by_value(unit):
+    """How often each value occurs when one unit holds nothing, or up to one row more than are looked at."""
+    most = 1 if unit.column is None else unit.rows + 1
+    values = ["mine", "also mine", "a"]
+    own = [rows for count in range(most + 1) for rows in itertools.combinations_with_replacement(values, count)]
+    tables = [_joined(BASES[2], [(value, 0) for value in rows], unit) for rows in own]
+    sources = [open_table({"c": [row[0] for row in rows], "u": [row[-1] for row in rows]}) for rows in tables]
+    return [Counter(source.value_counts("c", unit)) for source in sources]
+
+
+def _check_threshold(counts, scale, threshold):
+    """Some value that no one else holds passes with probability <= delta: count + noise, rounded, reaches the threshold."""
+    for found in counts:
+        own = [count for value, count in found.items() if value not in counts[0]]
+        missed = np.prod([stats.norm.cdf((threshold - 0.5 - count) / scale) for count in own])
+        assert 1 - missed <= DELTA, f"{own} pass a threshold of {threshold} with probability {1 - missed}"
 
 
 # --- the transcript, audited as Gaussian DP -------------------------------------------------------------------------
@@ -184,8 +200,8 @@ def check_audit(query, pair, unit, *, rho, runs=1000):
     run, without opening the table again. The attack is the likelihood ratio of the two exact answers.
     """
     left, right = (_transcript(query, rows, unit, rho=rho, runs=runs) for rows in pair)
-    direction = _exact(query, pair[1], unit) - _exact(query, pair[0], unit)
-    middle = (_exact(query, pair[1], unit) + _exact(query, pair[0], unit)) @ direction / 2
+    direction = exact_answer(query, pair[1], unit) - exact_answer(query, pair[0], unit)
+    middle = (exact_answer(query, pair[1], unit) + exact_answer(query, pair[0], unit)) @ direction / 2
     true_positives, false_positives = ((side @ direction > middle).sum() for side in (right, left))
     found = lower_mu(int(true_positives), int(false_positives), runs)
     assert found <= math.sqrt(2 * rho), f"the attack shows mu > {found:.3f}, and {math.sqrt(2 * rho):.3f} was paid for"
@@ -205,10 +221,119 @@ def _transcript(query, rows, unit, *, rho, runs):
     return np.stack([measurement.values for measurement in made])
 
 
-def _exact(query, rows, unit):
+def exact_answer(query, rows, unit):
     return exact_inputs(rows, lambda made: made.measure([query], 1.0), unit=unit)[0]
 
 
-def noise_is_used():
-    """The module through which the curator draws its noise: mutants patch it there."""
-    return noise
+# --- non-interference: with constants in place of noisy answers, no two tables can be told apart --------------------
+
+
+@contextlib.contextmanager
+def constants():
+    """Rows are read, charges written and noise drawn as ever; only then is the result thrown away for a constant."""
+    gaussian, top_k, categories = noise.add_gaussian, noise.top_k, Curator.categories
+
+    def add_gaussian(counts, scale):
+        gaussian(counts, scale)
+        return np.arange(10, 10 + len(counts), dtype=np.int64)
+
+    def choose(scores, k, *, scale):
+        top_k(scores, k, scale=scale)
+        return list(range(min(k, len(scores))))
+
+    def name(self, column, rho, *, delta):
+        categories(self, column, rho, delta=delta)
+        return ("first", "second")
+
+    with (
+        mock.patch.object(noise, "add_gaussian", add_gaussian),
+        mock.patch.object(noise, "top_k", choose),
+        mock.patch.object(Curator, "categories", name),
+    ):
+        yield
+
+
+def check_noninterference(folder, worlds, *commands, document=None):
+    """Every file, name, size, word, exit code and ledger entry is the same for every world."""
+    seen = {}
+    for number, (name, lines) in enumerate(worlds.items()):
+        place = write(folder / str(number), lines, document)
+        with constants():
+            seen[name] = [run_command(place, *command, inputs=(DATA, SCHEMA)) for command in commands]
+    first, *others = seen
+    for outcome in seen[first]:
+        assert outcome.code == 0, outcome.stderr
+    for other in others:
+        for here, there in zip(seen[first], seen[other], strict=True):
+            assert there.code == here.code, f"{other}: exit code {there.code}: {there.stderr}"
+            assert (there.stdout, there.stderr) == (here.stdout, here.stderr), f"{other}: other words"
+            assert list(there.files) == list(here.files), f"{other}: other files"
+            for file, content in here.files.items():
+                assert there.files[file] == content, f"{other}: {file} differs"
+            assert there.ledger == here.ledger, f"{other}: another ledger"
+    return seen[first]
+
+
+# --- a secret in a cell appears nowhere -----------------------------------------------------------------------------
+
+TOKEN = "Zq7xSECRETx0451"
+
+
+def check_no_token(outcome, code, token=TOKEN):
+    """The token is in no file, name, word or ledger entry, and the run ended like any other."""
+    assert outcome.code == code, f"exit code {outcome.code}: {outcome.stderr}"
+    assert "Traceback" not in outcome.stderr
+    for spelled in _spellings(token):
+        assert spelled not in outcome.everything, f"{spelled!r} got out"
+
+
+def _spellings(token):
+    yield token.encode()
+    yield token.lower().encode()
+    yield token.encode("utf-16-le")
+    yield json.dumps(token)[1:-1].encode()
+
+
+def check_quiet_failure(action, token=TOKEN):
+    """Whatever the action raises, and all that hangs on it, is free of the token; what it returns, too."""
+    error, result = None, None
+    try:
+        result = action()
+    except BaseException as raised:
+        error = raised
+    assert error is None or isinstance(error, UserError), f"{type(error).__name__} is no sentence for users"
+    for one in _chain(error):
+        shown = f"{one} {one!r} {one.args} {getattr(one, '__notes__', '')}"
+        assert token not in shown, f"in a {type(one).__name__}"
+    return result
+
+
+def _chain(error):
+    seen = []
+    while error is not None and error not in seen:
+        seen.append(error)
+        error = error.__cause__ or error.__context__
+    return seen
+
+
+# --- choices --------------------------------------------------------------------------------------------------------
+
+
+def check_choices(runs):
+    """The curator's choices follow the exponential mechanism at the scale that its ledger entries state."""
+    unit, seen, chosen, charges = PrivacyUnit("replace"), Recorder(), Counter(), []
+    selection = Selection(CANDIDATES, ESTIMATES, 1, "Linf", weights=(1, 2, 1))
+    with seen():
+        for _ in range(runs // 100):
+            made = curator([("a", 0)] * 3 + [("b", 3)] * 2, unit=unit, rho=10.0)
+            chosen.update(made.select(selection, 0.05).pop().columns for _ in range(100))
+            charges += made.ledger.charges
+    (scores,), (scale,) = {tuple(call.exact) for call in seen.calls}, {call.scale for call in seen.calls}
+    ((rho, sensitivity),) = {(charge.rho, charge.details["sensitivity"]) for charge in charges}
+    squared = Fraction(sensitivity) ** 2 / (2 * Fraction(rho))
+    assert math.isclose(scale**2, squared, rel_tol=1e-9), "the noise is not of the scale that was paid for"
+    weights = np.exp((np.array(scores) - max(scores)) / math.sqrt(squared))
+    expected = weights / weights.sum() * runs
+    observed = np.array([chosen[query.columns] for query in CANDIDATES])
+    assert expected.min() > 20, "the candidates must all have a chance"
+    assert stats.chisquare(observed, expected).pvalue > 1e-8, f"{observed} chosen, {expected} expected"

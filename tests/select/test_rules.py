@@ -1,5 +1,5 @@
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from sundog.generate import Graphical
 from sundog.keys import key_of
 from sundog.methods import two_way
 from sundog.proposal import Proposal, Selection
-from sundog.queries import Marginal
+from sundog.queries import Marginal, Ranges
 from sundog.released import Guarantee, Measurement, Payment, Released
 from sundog.select import AIM, SpanningTree, WorstError
 from sundog.select.base import affordable, noise_stddev
@@ -70,7 +70,9 @@ def test_worst_error_spends_an_equal_part_in_every_round_and_measures_nothing_tw
     proposal = ask(rule, release(PAIRS[0], choices=1), remaining=0.8)
     assert proposal.rho_select == pytest.approx(0.1)
     assert proposal.rho_measure == pytest.approx(0.3)
-    assert PAIRS[0] not in proposal.selection.candidates
+    chances = dict(zip(proposal.selection.candidates, proposal.selection.weights, strict=True))
+    assert [query for query, weight in chances.items() if weight == 0] == [PAIRS[0]]
+    assert proposal.selection.penalties[proposal.selection.candidates.index(PAIRS[0])] > 0
     assert ask(rule, release(choices=3)) is None
 
 
@@ -136,27 +138,9 @@ def test_noise_is_foretold_as_the_curator_will_add_it():
     assert noise_stddev(query, 0.5, PrivacyUnit("replace", "warm", 3)) == pytest.approx(3 * math.sqrt(2))
 
 
-@dataclass(frozen=True)
-class Bits:
-    """A family of 0/1 queries, of which single ones are chosen."""
-
-    cells: tuple[int, ...] = (0, 1, 2, 3)
-    columns: tuple[str, ...] = ("warm",)
-    partition: bool = field(default=False)
-
-    @property
-    def size(self):
-        return len(self.cells)
-
-    def subset(self, cells):
-        return Bits(tuple(self.cells[k] for k in cells))
-
-    def to_json(self):
-        return {"query": "bits", "cells": list(self.cells)}
-
-
 def test_single_answers_that_were_measured_cannot_be_chosen_again():
-    family = Bits()
-    proposal = ask(WorstError(rounds=2, single=True), release(family.subset([2]), choices=1), workload=(family,))
-    assert np.argmin([-penalty for penalty in proposal.selection.penalties]) == 2
-    assert sum(penalty > 0 for penalty in proposal.selection.penalties) == 1
+    codes = np.arange(2)[:, None]
+    family = Ranges(("warm",), np.zeros((2, 1), dtype=np.int64), codes, codes + 1)
+    proposal = ask(WorstError(rounds=2), release(family.subset([1]), choices=1), workload=(family,))
+    assert proposal.selection.weights == [1, 0]
+    assert proposal.selection.penalties[0] == 0 < proposal.selection.penalties[1]

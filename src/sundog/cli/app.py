@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from sundog.cli import compare, generate, ledger, measure, methods, schema, synthesize, workload
+from sundog.cli import adjust, compare, evaluate, generate, ledger, measure, methods, schema, synthesize, workload
 from sundog.errors import UserError
 from sundog.version import __version__
 
@@ -22,6 +22,8 @@ app.command("measure")(measure.measure)
 app.command("generate")(generate.generate)
 app.command("compare")(compare.compare)
 app.command("methods")(methods.methods)
+app.command("evaluate")(evaluate.evaluate)
+app.command("adjust")(adjust.adjust)
 app.add_typer(schema.app, name="schema")
 app.add_typer(workload.app, name="workload")
 app.add_typer(ledger.app, name="ledger")

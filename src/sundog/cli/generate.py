@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sundog.cli import options as o
-from sundog.cli.output import prepare_folder, progress, say, write_table
+from sundog.cli.output import prepare_folder, progress, read_settings, say, write_table
 from sundog.cli.synthesize import RELEASE
 
 
@@ -14,7 +14,8 @@ def generate(
     released: Annotated[Path, typer.Argument(help="The file that `sundog measure` or `synthesize` wrote.")],
     *,
     out: o.OutFolder,
-    method: o.Method = "independent",
+    method: o.Method = "auto",
+    set: o.Set = None,
     public: o.Public = None,
     rows: o.Rows = None,
     seed: o.Seed = None,
@@ -33,14 +34,17 @@ def generate(
         measurements = Released.load(released)
         prepare_folder(out, [*RELEASE, synthetic], force=force)
         report(f"fitting {method}")
-        model = Model.from_released(measurements, method=method, seed=seed, public=public)
+        model = Model.from_released(measurements, method=method, seed=seed, public=public, settings=read_settings(set))
         report("sampling")
         made = model.rows(rows)
         model.save(out)
+        model.report(out / "report.html", rows=made)
         write_table(made, out / synthetic)
     result = {"method": method, "rows": len(made), "files": [str(out / name) for name in [synthetic, *RELEASE]]}
     lines = [
         f"Synthetic table: {out / synthetic} ({len(made)} rows)",
+        f"Report:          {out / 'report.html'}",
         f"Certificate:     {out / 'certificate.html'} (and certificate.json)",
     ]
-    say(result, lines, as_json=json)
+    lines += [model.note] if model.note else []
+    say(result | ({"note": model.note} if model.note else {}), lines, as_json=json)

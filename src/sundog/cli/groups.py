@@ -60,6 +60,19 @@ class Privacy:
         return PrivacyUnit(self.neighbours, self.unit, self.rows_per_unit)
 
 
+@dataclass(frozen=True)
+class Making:
+    """How the synthetic rows are made."""
+
+    method: o.Method = "auto"
+    workload: o.WorkloadFile = None
+    set: o.Set = None
+    public: o.Public = None
+    adjust: o.Adjust = None
+    adjust_share: o.AdjustShare = 0.2
+    seed: o.Seed = None
+
+
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """A command for Typer in which each dataclass parameter is spread out into its fields."""
     hints = get_type_hints(command, include_extras=True)

@@ -1,7 +1,7 @@
 """sundog measure: spend the budget on noisy measurements, and write them; generating comes later and is free."""
 
 from sundog.cli import options as o
-from sundog.cli.groups import Privacy, Table, grouped
+from sundog.cli.groups import Making, Privacy, Table, grouped
 from sundog.cli.output import prepare_file, progress, say
 from sundog.cli.synthesize import fit_or_keep, spent, synthesizer_for
 
@@ -13,9 +13,7 @@ def measure(
     schema: o.SchemaFile,
     out: o.OutFile,
     privacy: Privacy,
-    method: o.Method = "independent",
-    public: o.Public = None,
-    seed: o.Seed = None,
+    making: Making,
     force: o.Force = False,
     json: o.AsJson = False,
 ) -> None:
@@ -23,7 +21,7 @@ def measure(
     with progress("starting") as report:
         from sundog.certificate import claim
 
-        synthesizer = synthesizer_for(table, privacy, schema=schema, method=method, seed=seed, public=public)
+        synthesizer = synthesizer_for(table, privacy, making, schema=schema)
         prepare_file(out, force=force)
         fit_or_keep(synthesizer, table, keep=out, report=report)
         released = synthesizer.released
@@ -31,6 +29,6 @@ def measure(
     lines = [
         f"Measurements: {out} ({len(released.measurements)} queries)",
         f"Guarantee:    {claim(released.guarantee)}",
-        f"Next, at no privacy cost: sundog generate {out} --method {method} -o FOLDER",
+        f"Next, at no privacy cost: sundog generate {out} --method {making.method} -o FOLDER",
     ]
     say(spent(synthesizer) | {"measurements": len(released.measurements), "files": [str(out)]}, lines, as_json=json)

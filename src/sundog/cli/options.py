@@ -14,9 +14,21 @@ Delta = Annotated[
 ]
 Rho = Annotated[float | None, typer.Option(help="The privacy budget as zCDP, instead of --epsilon.")]
 Method = Annotated[str, typer.Option(help="The method; `sundog methods` lists them.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method, such as rows=1000; may be repeated."),
+]
+WorkloadFile = Annotated[
+    Path | None, typer.Option("--workload", help="What should come out right (TOML; see: sundog workload list).")
+]
 Public = Annotated[
     str | None, typer.Option(help="A public table of the same schema to start from (see: sundog methods).")
 ]
+Adjust = Annotated[
+    str | None,
+    typer.Option(help="Measures that the rows are adjusted to, such as 'correlations: A, B' (see: sundog adjust)."),
+]
+AdjustShare = Annotated[float, typer.Option(help="The part of the budget that --adjust may spend.")]
 NeighboursOption = Annotated[
     Literal["add-remove", "replace"],
     typer.Option("--neighbours", help="add-remove: the number of rows is private; replace: it is public."),

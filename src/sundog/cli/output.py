@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from sundog.errors import UserError
+from sundog.progress import listening
 
 if TYPE_CHECKING:
     from sundog.rows import Rows
@@ -29,12 +30,34 @@ def progress(message: str) -> Iterator[Callable[[str], None]]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(message, total=None)
-        yield lambda step: bar.update(task, description=step)
+
+        def show(step: str) -> None:
+            bar.update(task, description=step)
+
+        with listening(show):
+            yield show
+
+
+def read_settings(given: list[str] | None) -> dict[str, Any]:
+    """NAME=VALUE as a number, a truth value or a text."""
+    made = {}
+    for each in given or []:
+        name, equals, value = each.partition("=")
+        if not equals or not name:
+            raise UserError(f"--set: found {each!r}; write NAME=VALUE, such as rows=1000.")
+        try:
+            made[name] = json.loads(value)
+        except ValueError:
+            made[name] = value
+    return made
 
 
 def prepare_folder(folder: Path, names: list[str], *, force: bool) -> None:
     """Make sure, before any budget is spent, that the results can be written and overwrite nothing unasked."""
     taken = [name for name in names if (folder / name).exists()]
+    blocked = next((name for name in taken if (folder / name).is_dir()), None)
+    if blocked is not None:
+        raise UserError(f"--out: {str(folder / blocked)!r} is a folder, and a file of that name is to be written.")
     if taken and not force:
         raise UserError(
             f"--out: {str(folder)!r} holds {taken[0]!r} already; choose another folder, or --force to replace it."
@@ -56,15 +79,21 @@ def prepare_file(path: Path, *, force: bool) -> None:
 
 
 def write_table(rows: "Rows", path: Path) -> None:
-    """Synthetic rows as CSV or Parquet, by the file's ending."""
+    """Synthetic rows as CSV or Parquet, by the file's ending; weights, where there are any, as a last column."""
     if path.suffix == ".parquet":
         from pyarrow import parquet
 
-        parquet.write_table(rows.to_arrow(), path)
+        parquet.write_table(_weighted(rows.to_arrow(), rows), path)
     else:
         from pyarrow import csv
 
-        csv.write_csv(rows.to_text(), path, csv.WriteOptions(quoting_style="needed"))
+        csv.write_csv(_weighted(rows.to_text(), rows), path, csv.WriteOptions(quoting_style="needed"))
+
+
+def _weighted(table: Any, rows: "Rows") -> Any:
+    import pyarrow as pa
+
+    return table if rows.weights is None else table.append_column("weight", pa.array(rows.weights))
 
 
 def say(result: dict[str, Any], lines: list[str], *, as_json: bool) -> None:

@@ -1,7 +1,7 @@
 """sundog schema: draft, check, import and complete the public schema of a table."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,6 +9,9 @@ from sundog.cli import options as o
 from sundog.cli.groups import Privacy, Table, grouped
 from sundog.cli.output import prepare_file, progress, say
 from sundog.errors import UserError
+
+if TYPE_CHECKING:
+    from sundog.private.complete import Gaps
 
 app = typer.Typer(help="Draft, check, import or complete a schema.", no_args_is_help=True)
 
@@ -134,7 +137,7 @@ def complete(
         filled = complete_schema(document, curator, gaps=gaps, delta=half)
         write_document(filled, out)
         guarantee = curator.released().guarantee
-    open_still = _still_open(filled)
+    open_still = _still_open(filled, gaps)
     lines = [f"Schema: {out}", f"Paid: {claim(guarantee)}"]
     lines += [f"  {name}: nothing stood clear of the noise; declare it or spend more" for name in open_still]
     say({"file": str(out), "epsilon": guarantee.epsilon, "rho": guarantee.rho, "open": open_still}, lines, as_json=json)
@@ -147,12 +150,13 @@ def write_document(document: dict[str, Any], path: Path) -> None:
     path.write_text(json_module.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _still_open(document: dict[str, Any]) -> list[str]:
-    from sundog.private.complete import find_gaps
-
-    gaps = find_gaps(document)
-    empty = [field["name"] for field in document["fields"] if field.get("categories") == []]
-    return [*gaps.labels, *gaps.numbers, *empty]
+def _still_open(document: dict[str, Any], gaps: "Gaps") -> list[str]:
+    """The fields for which nothing was found."""
+    fields = {field["name"]: field for field in document["fields"]}
+    found = {
+        name for name, field in fields.items() if field.get("categories") or "maximum" in field.get("constraints", {})
+    }
+    return [name for name in (*gaps.labels, *gaps.numbers) if name not in found]
 
 
 def _kind(column: Any) -> str:

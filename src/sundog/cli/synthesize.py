@@ -1,4 +1,4 @@
-"""sundog synthesize: the whole way from a private table to synthetic rows, released measurements and a certificate."""
+"""sundog synthesize: the whole way from a private table to synthetic rows, measurements, a certificate, a report."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from sundog.cli import options as o
-from sundog.cli.groups import Privacy, Table, grouped
-from sundog.cli.output import prepare_folder, progress, say, write_table
+from sundog.cli.groups import Making, Privacy, Table, grouped
+from sundog.cli.output import prepare_folder, progress, read_settings, say, write_table
 
 if TYPE_CHECKING:
     from sundog.synthesize import Report
     from sundog.synthesizer import Synthesizer
 
-RELEASE = ["released.json", "model.json", "certificate.json", "certificate.html"]
+RELEASE = ["released.json", "model.json", "certificate.json", "certificate.html", "report.html"]
 
 
 @grouped
@@ -23,17 +23,15 @@ def synthesize(
     schema: o.SchemaFile,
     out: o.OutFolder,
     privacy: Privacy,
-    method: o.Method = "independent",
-    public: o.Public = None,
+    making: Making,
     rows: o.Rows = None,
-    seed: o.Seed = None,
     format: o.Format = "csv",
     force: o.Force = False,
     json: o.AsJson = False,
 ) -> None:
     """Make a differentially private likeness of a table.
 
-    Writes synthetic.csv (or .parquet), released.json, certificate.json and certificate.html into the folder.
+    Writes synthetic.csv (or .parquet), released.json, certificate.json, certificate.html and report.html into the folder.
     """
     synthetic = f"synthetic.{format}"
     with progress("starting") as report:
@@ -41,27 +39,34 @@ def synthesize(
         from sundog.synthesize import check_rows
 
         check_rows(rows)
-        synthesizer = synthesizer_for(table, privacy, schema=schema, method=method, seed=seed, public=public)
+        synthesizer = synthesizer_for(table, privacy, making, schema=schema)
         prepare_folder(out, [*RELEASE, synthetic], force=force)
         fit_or_keep(synthesizer, table, keep=out / "released.json", report=report)
+        synthesizer.save(out)  # first of all: it was paid for
         report("sampling")
         made = synthesizer.model.rows(rows)
-        synthesizer.save(out)
+        synthesizer.model.report(out / "report.html", rows=made)
         write_table(made, out / synthetic)
     guarantee = synthesizer.released.guarantee
     lines = [
         f"Synthetic table: {out / synthetic} ({len(made)} rows)",
+        f"Report:          {out / 'report.html'}",
         f"Certificate:     {out / 'certificate.html'} (and certificate.json)",
         f"Measurements:    {out / 'released.json'}",
         f"Guarantee:       {claim(guarantee)}",
     ]
+    note = synthesizer.model.note
+    lines += [note] if note else []
     files = [str(out / name) for name in [synthetic, *RELEASE]]
-    say(spent(synthesizer) | {"method": method, "rows": len(made), "files": files}, lines, as_json=json)
+    result = (
+        spent(synthesizer)
+        | {"method": making.method, "rows": len(made), "files": files}
+        | ({"note": note} if note else {})
+    )
+    say(result, lines, as_json=json)
 
 
-def synthesizer_for(
-    table: Table, privacy: Privacy, *, schema: Path, method: str, seed: int | None, public: str | None
-) -> "Synthesizer":
+def synthesizer_for(table: Table, privacy: Privacy, making: Making, *, schema: Path) -> "Synthesizer":
     """The synthesizer that a command's options describe."""
     from sundog.schema import Schema
     from sundog.synthesizer import Synthesizer
@@ -72,13 +77,17 @@ def synthesizer_for(
         epsilon=privacy.epsilon,
         delta=privacy.delta,
         rho=privacy.rho,
-        method=method,
-        public=public,
+        method=making.method,
+        workload=making.workload,
+        settings=read_settings(making.set),
+        public=making.public,
+        adjust=making.adjust,
+        adjust_share=making.adjust_share,
         neighbours=privacy.neighbours,
         unit=privacy.unit,
         rows_per_unit=privacy.rows_per_unit,
         dataset=table.account(facts.name),
-        seed=seed,
+        seed=making.seed,
         ledger=table.ledger,
     )
 

@@ -10,6 +10,7 @@ from sundog.cli.groups import Privacy, grouped
 from sundog.cli.output import say
 
 if TYPE_CHECKING:
+    from sundog.unit import PrivacyUnit
     from sundog.workload import Workload
 
 app = typer.Typer(help="Which questions can be measured, and how well at a given budget.", no_args_is_help=True)
@@ -51,10 +52,11 @@ def describe(
 
     public = Schema.load(schema)
     workload = Workload.load(file, public)
+    unit = privacy.whom()
     asked = privacy.epsilon is not None or privacy.rho is not None
     budget = Budget(privacy.epsilon, privacy.delta, privacy.rho) if asked else None
     rho = budget.total_rho("gaussian") if budget else None
-    rows = [_row(workload, index, rho=rho, privacy=privacy) for index in range(len(workload))]
+    rows = [_row(workload, index, rho=rho, unit=unit) for index in range(len(workload))]
     total = {
         "queries": sum(row["blocks"] for row in rows),
         "cells": workload.cells,
@@ -71,9 +73,11 @@ def describe(
 SHOWN = 40
 
 
-def _row(workload: "Workload", index: int, *, rho: float | None, privacy: Privacy) -> dict[str, Any]:
+def _row(workload: "Workload", index: int, *, rho: float | None, unit: "PrivacyUnit") -> dict[str, Any]:
     query = workload.queries[index]
-    square = query.sensitivity_squared(privacy.neighbours) * privacy.rows_per_unit**2
+    both = unit.neighbours == "replace" and unit.column is not None  # a unit may then change its number of rows
+    squares = [query.sensitivity_squared(unit.neighbours)] + ([query.sensitivity_squared("add-remove")] if both else [])
+    square = max(squares) * unit.rows**2
     row: dict[str, Any] = {
         "what": query.describe(),
         "blocks": query.size // query.block,
@@ -85,7 +89,7 @@ def _row(workload: "Workload", index: int, *, rho: float | None, privacy: Privac
     if rho is not None:
         from sundog.select.everything import shares_of
 
-        shares = shares_of(workload.queries, workload.weights, privacy.neighbours)
+        shares = shares_of(workload.queries, workload.weights, unit.neighbours)
         row["stddev"] = (float(square) / (2 * rho * shares[index] / sum(shares))) ** 0.5
     return row
 

@@ -63,7 +63,7 @@ class GraphicalState:
 class Graphical:
     """`megabytes` bounds the junction tree; `iterations` and `tolerance` (relative gain of 50 steps) the descent."""
 
-    megabytes: float = 256.0
+    megabytes: float = 32.0
     iterations: int = 1000
     tolerance: float = 1e-3
 

@@ -11,12 +11,12 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from sundog.axis import Axis
-from sundog.estimate import nonnegative
+from sundog.bins import leaves_of, uniform_leaves
 from sundog.keys import Key, permutation, split, uniforms
 from sundog.queries import Marginal, Query, answer
 from sundog.released import Released
 from sundog.rows import Rows
-from sundog.schema import Column, Schema
+from sundog.schema import Schema
 
 REFERENCE_ROWS = 100_000
 
@@ -47,17 +47,15 @@ class Independent:
 
     def init(self, key: Key, schema: Schema) -> IndependentState:
         """Every column uniform."""
-        return IndependentState(schema, tuple(_uniform(column) for column in schema.columns))
+        leaves = [uniform_leaves(column) for column in schema.columns]
+        return IndependentState(schema, tuple(ColumnModel(leaf.axis, leaf.proportions) for leaf in leaves))
 
     def fit(self, key: Key, state: IndependentState, *, released: Released) -> IndependentState:
-        """Measured columns take their measured proportions; of several measurements the most precise."""
-        models = list(state.columns)
-        for measurement in sorted(released.measurements, key=lambda m: -m.stddev):
-            if isinstance(measurement.query, Marginal) and len(measurement.query.axes) == 1:
-                axis = measurement.query.axes[0]
-                counts = nonnegative(measurement.values.astype(float), float(released.rows))
-                models[state.schema.position(axis.column)] = ColumnModel(axis, counts / counts.sum())
-        return IndependentState(state.schema, tuple(models))
+        """Every column takes the estimate from all its one-way measurements."""
+        leaves = leaves_of(released)
+        return IndependentState(
+            state.schema, tuple(ColumnModel(leaves[name].axis, leaves[name].proportions) for name in state.schema.names)
+        )
 
     def answer(self, state: IndependentState, query: Query) -> Float[np.ndarray, " cells"]:
         """Products of proportions where the cells agree with the measured ones, else counted on sampled rows."""
@@ -76,12 +74,6 @@ class Independent:
         """Rows whose columns are drawn independently."""
         keys = split(key, len(state.columns))
         return Rows(state.schema, tuple(_draw(k, model, rows) for k, model in zip(keys, state.columns, strict=True)))
-
-
-def _uniform(column: Column) -> ColumnModel:
-    axis = Axis.of(column)
-    widths = np.array([np.diff(axis.bounds(cell))[0] for cell in range(axis.size)], dtype=float)
-    return ColumnModel(axis, widths / widths.sum())
 
 
 def _draw(key: Key, model: ColumnModel, rows: int) -> Int[np.ndarray, " rows"]:

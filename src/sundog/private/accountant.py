@@ -35,7 +35,7 @@ from typing import Literal, TypeAlias, get_args
 from sundog.errors import UserError
 
 Accounting = Literal["gaussian", "zcdp"]
-Mechanism = Literal["gaussian", "exponential", "threshold", "none"]
+Mechanism = Literal["gaussian", "laplace", "exponential", "threshold", "none"]
 JSON: TypeAlias = "str | int | float | bool | Sequence[JSON] | Mapping[str, JSON] | None"
 
 SLACK = 2.0**-14
@@ -220,7 +220,7 @@ def exact_total(charges: Iterable[Charge]) -> tuple[Fraction, Fraction]:
 
 def accounting_of(mechanisms: Iterable[str]) -> Accounting:
     """The best accounting that these mechanisms allow: exact Gaussian unless something selects."""
-    return "zcdp" if any(mechanism == "exponential" for mechanism in mechanisms) else "gaussian"
+    return "zcdp" if any(mechanism in ("exponential", "laplace") for mechanism in mechanisms) else "gaussian"
 
 
 def spent_epsilon(rho: float, delta: float, *, accounting: Accounting) -> float:

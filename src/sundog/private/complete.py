@@ -17,7 +17,7 @@ from sundog.private.curator import Curator
 from sundog.queries import Marginal
 from sundog.released import Measurement
 from sundog.schema import Categorical, Column, Numeric, Schema
-from sundog.schema.columns import EPOCH
+from sundog.schema.columns import EPOCH, GRID_LIMIT
 from sundog.schema.table_schema import FieldModel, parse_document, read_column
 
 POWERS = 85
@@ -105,7 +105,8 @@ def _provisional(field: FieldModel) -> Column:
         return Categorical(field.name, labels=("unknown",), nullable=True, fallback=1)
     if field.type in ("date", "datetime"):
         days = [(date(year, *rest) - EPOCH).days for year, *rest in ((YEARS[0], 1, 1), (YEARS[-1], 12, 31))]
-        return Numeric(field.name, "date", lower=days[0], upper=days[1], nullable=True, format=field.format)
+        form = None if field.format in (None, "default", "any") else field.format
+        return Numeric(field.name, "date", lower=days[0], upper=days[1], nullable=True, format=form)
     return Numeric(field.name, "magnitude", lower=-POWERS, upper=POWERS, nullable=True)
 
 
@@ -118,11 +119,16 @@ def _fill(field: dict[str, Any], domain: dict[str, Any] | None, source: str) -> 
         return field
     if "categories" in domain:
         return {**field, "categories": domain["categories"], "domainSource": source}
-    bounds = {key: _typed(field, value) for key, value in domain.items()}
-    return {**field, "constraints": {**field.get("constraints", {}), **bounds}, "domainSource": source}
+    bounds = {
+        key: _typed(field, value, end="23:59:59" if key == "maximum" else "00:00:00") for key, value in domain.items()
+    }
+    return {**field, "constraints": {**bounds, **field.get("constraints", {})}, "domainSource": source}
 
 
-def _typed(field: dict[str, Any], value: Any) -> Any:
-    if field["type"] == "integer":
-        return math.floor(value)
-    return f"{value}T00:00:00" if field["type"] == "datetime" else value
+def _typed(field: dict[str, Any], value: Any, *, end: str) -> Any:
+    """A bound as the field's type writes it; numbers no farther from zero than its grid may reach."""
+    if field["type"] in ("date", "datetime"):
+        return f"{value}T{end}" if field["type"] == "datetime" else value
+    most = (GRID_LIMIT // 2 - 1) // 10 ** field.get("sundog", {}).get("decimals", 0)
+    value = min(max(value, -most), most)
+    return math.floor(value) if field["type"] == "integer" else value

@@ -18,18 +18,20 @@ from jaxtyping import Int
 
 from sundog.errors import BudgetRefused, UserError
 from sundog.private import noise
-from sundog.private.accountant import JSON, Accounting, Budget, Charge, exact_total, round_up
+from sundog.private.accountant import JSON, Accounting, Budget, Charge, exact_total, round_down, round_up
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable, open_private
 from sundog.proposal import Selection
 from sundog.queries import Query, add_all
-from sundog.released import Guarantee, Measurement, Payment, Released, Scores
+from sundog.released import Guarantee, Measurement, NoiseKind, Payment, Released, Scores
 from sundog.rows import Rows
 from sundog.schema import Schema
 from sundog.sources.base import Source, check_columns
 from sundog.unit import Neighbours, PrivacyUnit
 
 NOISE = "Gaussian: OpenDP 0.16 discrete Gaussian on a lattice of step <= stddev * 2^-30, rounded to integers; selection: OpenDP 0.16 noisy top-k; entropy: operating system"
+
+MOST_ROWS, MOST_SCORE = 2**40, 2**62
 
 
 class Curator:
@@ -55,17 +57,21 @@ class Curator:
         self._source = open_private(table)
         self._public_rows: int | None = None
         self._scored: tuple[tuple[Query, ...], list[Int[np.ndarray, " cells"]]] | None = None  # for the next rounds
+        self._kept: dict[int, tuple[Query, Int[np.ndarray, " cells"]]] = {}  # by identity: what was chosen
         self._charges: list[Charge] = []
         self._payments: list[Payment] = []
         self._scores_released: list[Scores] = []
+        self._adjustments: list[Measurement] = []
+        self.kept_back = 0.0
+        """A part of rho that a later step will spend; the ledger and the budget are not affected."""
         self._measurements: list[Measurement] = []
         check_columns(self._source.columns, (*schema.names, *((self.unit.column,) if self.unit.column else ())))
         self.ledger.check(dataset, self.total_rho, unit=self.unit, accounting=accounting, delta=delta_thresholds)
 
     @property
     def remaining_rho(self) -> float:
-        """What is left of this run's budget."""
-        return max(0.0, float(Fraction(self.total_rho) - exact_total(self._charges)[0]))
+        """What is left of this run's budget, rounded down: all of it can be spent."""
+        return max(0.0, round_down(Fraction(self.total_rho) - exact_total(self._charges)[0]))
 
     def count(self) -> int | None:
         """The number of rows where it is public (one row replaced), else None: estimate it from measured totals."""
@@ -74,18 +80,29 @@ class Curator:
         return self._public_rows
 
     def measure(
-        self, queries: Sequence[Query], rho: float, *, shares: Sequence[float] | None = None
+        self,
+        queries: Sequence[Query],
+        rho: float,
+        *,
+        shares: Sequence[float] | None = None,
+        kind: NoiseKind = "gaussian",
     ) -> list[Measurement]:
         """Noisy answers of all queries in one pass; `rho` is divided by `shares` (default: equally)."""
-        measured = self._measure(self.schema, queries, rho=rho, shares=shares)
+        if kind == "laplace" and self.accounting == "gaussian":
+            raise UserError("measure: this run is accounted for as Gaussian only; Laplace noise needs 'zcdp'.")
+        measured = self._measure(self.schema, queries, rho=rho, shares=shares, kind=kind)
         self._measurements += measured
         return measured
+
+    def measure_adjustments(self, queries: Sequence[Query], rho: float, *, shares: Sequence[float]) -> None:
+        """Noisy answers that the synthetic rows will be adjusted to after they are drawn."""
+        self._adjustments += self._measure(self.schema, queries, rho=rho, shares=shares, kind="gaussian")
 
     def select(self, selection: Selection, rho: float) -> list[Query]:
         """The k candidates that differ most from their estimates, by noisy top-k; best first."""
         if self.accounting == "gaussian":
             raise UserError("select: this run is accounted for as Gaussian only; use a run accounted for as 'zcdp'.")
-        self._check_queries(self.schema, selection.candidates)
+        self._check_selection(selection)
         sensitivity = self._score_sensitivity(selection)
         k = min(selection.k, selection.blocks)
         scale = noise.top_k_scale(sensitivity, k, rho=_positive("rho", rho))
@@ -100,14 +117,14 @@ class Curator:
             [Charge("exponential", noise.top_k_cost(sensitivity, k, scale=scale), label=label, details=details)]
         )
         chosen = noise.top_k(self._scores(selection), k, scale=scale)
-        return [_block(selection.candidates, index) for index in chosen]
+        return [self._chosen(selection.candidates, index) for index in chosen]
 
     def score(self, selection: Selection, rho: float) -> Scores:
         """The scores of all blocks themselves, with Gaussian noise: no choice is made here, so none is paid for.
 
         One unit moves every score by at most its own sensitivity, so D^2 is the sum of their squares.
         """
-        self._check_queries(self.schema, selection.candidates)
+        self._check_selection(selection)
         square = sum((bound**2 for bound in self._score_sensitivities(selection)), Fraction())
         scale = noise.gaussian_scale(square, _positive("rho", rho))
         label = f"{selection.score} errors of {selection.blocks} candidates"
@@ -136,6 +153,7 @@ class Curator:
             public_rows=self.count(),
             noise=NOISE,
             scores=tuple(self._scores_released),
+            adjustments=tuple(self._adjustments),
         )
 
     def categories(self, column: str, rho: float, *, delta: float) -> tuple[str, ...]:
@@ -143,6 +161,7 @@ class Curator:
 
         A value held by one unit alone passes with probability at most `delta`; order is alphabetical.
         """
+        check_columns(self._source.columns, (column,))
         squared = self._squared(Fraction(1 if self.unit.neighbours == "add-remove" else 2))
         scale = noise.gaussian_scale(squared, _positive("rho", rho))
         least = noise.threshold(scale, delta, rows=self.unit.rows)
@@ -150,28 +169,49 @@ class Curator:
         cost = noise.gaussian_cost(squared, scale)
         self._charge([Charge("threshold", cost, label=f"categories of {column}", delta=delta, details=details)])
         counts = self._source.value_counts(column, self.unit)
-        values = sorted(counts)
+        values = sorted(value for value in counts if value not in self.schema.missing_values)
         noisy = noise.add_gaussian(np.array([counts[value] for value in values], dtype=np.int64), scale)
         return tuple(value for value, count in zip(values, noisy, strict=True) if count >= least)
 
     def measure_domain(self, schema: Schema, query: Query, *, rho: float) -> Measurement:
         """A noisy answer under another schema: for a column whose bounds are not declared yet."""
         check_columns(self._source.columns, schema.names)
-        return self._measure(schema, [query], rho=rho, shares=None)[0]
+        return self._measure(schema, [query], rho=rho, shares=None, kind="gaussian")[0]
 
     def _measure(
-        self, schema: Schema, queries: Sequence[Query], *, rho: float, shares: Sequence[float] | None
+        self,
+        schema: Schema,
+        queries: Sequence[Query],
+        *,
+        rho: float,
+        shares: Sequence[float] | None,
+        kind: NoiseKind,
     ) -> list[Measurement]:
         self._check_queries(schema, queries)
         parts = _parts(_positive("rho", rho), shares, len(queries))
-        squares = [self._query_squared(query) for query in queries]
-        scales = [noise.gaussian_scale(square, part) for square, part in zip(squares, parts, strict=True)]
-        receipts = self._charge([_gaussian_charge(*each) for each in zip(queries, squares, scales, strict=True)])
+        plan = self._gaussian if kind == "gaussian" else self._laplace
+        scales, charges = zip(*(plan(query, part) for query, part in zip(queries, parts, strict=True)), strict=True)
+        receipts = self._charge(list(charges))
         exact = self._answers(schema, queries)
+        add, spread = (noise.add_gaussian, 1.0) if kind == "gaussian" else (noise.add_laplace, math.sqrt(2.0))
         return [
-            Measurement(query, noise.add_gaussian(answer, scale), scale, receipt)
+            Measurement(query, add(answer, scale), scale * spread, receipt, kind)
             for query, answer, scale, receipt in zip(queries, exact, scales, receipts, strict=True)
         ]
+
+    def _gaussian(self, query: Query, rho: float) -> tuple[float, Charge]:
+        """The scale of Gaussian noise at this price, and the charge for it."""
+        square = self._query_squared(query)
+        scale = noise.gaussian_scale(square, rho)
+        details: dict[str, JSON] = {"cells": query.size, "sensitivity_squared": str(square), "stddev": scale}
+        return scale, Charge("gaussian", noise.gaussian_cost(square, scale), label=query.describe(), details=details)
+
+    def _laplace(self, query: Query, rho: float) -> tuple[float, Charge]:
+        """The scale of Laplace noise at this price, and the charge for it."""
+        bound = self.unit.rows * max(query.sensitivity_l1(relation) for relation in self._relations)
+        scale = noise.laplace_scale(bound, rho)
+        details: dict[str, JSON] = {"cells": query.size, "sensitivity": str(bound), "scale": scale}
+        return scale, Charge("laplace", noise.laplace_cost(bound, scale), label=query.describe(), details=details)
 
     def _charge(self, charges: list[Charge]) -> list[str]:
         """Write the charges into the ledger, durably, before anything is computed; refuse what the run cannot afford."""
@@ -190,18 +230,39 @@ class Curator:
             )
         return [str(receipt) for receipt in receipts]
 
+    def _chosen(self, candidates: tuple[Query, ...], index: int) -> Query:
+        """The query of one block among all blocks of the candidates; its exact answer is kept for measuring it."""
+        for query, counts in zip(candidates, self._exact(candidates), strict=True):
+            if index < query.size // query.block:
+                block = query.subset([index])
+                self._kept[id(block)] = (block, counts[index * query.block : (index + 1) * query.block])
+                return block
+            index -= query.size // query.block
+        raise IndexError(index)
+
     def _answers(self, schema: Schema, queries: Sequence[Query]) -> list[Int[np.ndarray, " cells"]]:
+        """Exact answers: those kept from choosing the queries, the others counted in one pass."""
+        new = [query for query in queries if id(query) not in self._kept]
+        counted = iter(self._counted(schema, new) if new else [])
+        return [self._kept[id(query)][1] if id(query) in self._kept else next(counted) for query in queries]
+
+    def _counted(self, schema: Schema, queries: Sequence[Query]) -> list[Int[np.ndarray, " cells"]]:
         sizes = [query.size for query in queries]
         totals = self._source.add_up(
             schema, self.unit, add=lambda rows, out: add_all(queries, rows, out), size=sum(sizes)
         )
         return np.split(totals, np.cumsum(sizes)[:-1])
 
+    def _exact(self, candidates: tuple[Query, ...]) -> list[Int[np.ndarray, " cells"]]:
+        """The candidates' exact answers, counted once and kept for the rounds that follow."""
+        if self._scored is None or self._scored[0] is not candidates:
+            self._scored = (candidates, self._answers(self.schema, candidates))
+        return self._scored[1]
+
     def _scores(self, selection: Selection) -> Int[np.ndarray, " candidates"]:
-        if self._scored is None or self._scored[0] is not selection.candidates:
-            self._scored = (selection.candidates, self._answers(self.schema, selection.candidates))
-        exact = self._scored[1]
-        errors = [np.abs(counts - estimate) for counts, estimate in zip(exact, selection.estimates, strict=True)]
+        exact = self._exact(selection.candidates)
+        estimates = (np.asarray(estimate, dtype=np.int64) for estimate in selection.estimates)
+        errors = [np.abs(counts - estimate) for counts, estimate in zip(exact, estimates, strict=True)]
         reduce = np.sum if selection.score == "L1" else np.max
         norms = np.concatenate(
             [
@@ -215,7 +276,12 @@ class Curator:
 
     def _score_sensitivity(self, selection: Selection) -> Fraction:
         """How much one unit can change any score."""
-        return max(self._score_sensitivities(selection))
+        norm = self._block_l1 if selection.score == "L1" else self._linf
+        if selection.weights is None:
+            return max(norm(query) for query in selection.candidates)
+        ends = np.cumsum([query.size // query.block for query in selection.candidates])[:-1]
+        parts = np.split(np.asarray(selection.weights, dtype=np.int64), ends)
+        return max(int(part.max()) * norm(query) for part, query in zip(parts, selection.candidates, strict=True))
 
     def _score_sensitivities(self, selection: Selection) -> list[Fraction]:
         """For every block: the norm's sensitivity (at most the block's L1 one) times the weight."""
@@ -248,14 +314,16 @@ class Curator:
         for name in {name for query in queries for name in query.columns}:
             schema.position(name)
 
-
-def _block(candidates: Sequence[Query], index: int) -> Query:
-    """The query of one block among all blocks of the candidates."""
-    for query in candidates:
-        if index < query.size // query.block:
-            return query.subset([index])
-        index -= query.size // query.block
-    raise IndexError(index)
+    def _check_selection(self, selection: Selection) -> None:
+        """Public rules may propose anything; a score that overflowed would have no sensitivity."""
+        self._check_queries(self.schema, selection.candidates)
+        most = max(float(np.abs(np.asarray(estimate, dtype=np.float64)).sum()) for estimate in selection.estimates)
+        weight = 1 if selection.weights is None else max(selection.weights)
+        penalty = 0 if selection.penalties is None else max(abs(each) for each in selection.penalties)
+        if not (most + MOST_ROWS) * weight + penalty < MOST_SCORE:
+            raise UserError(
+                "selection: its estimates, weights or penalties are too large; scores must stay below 2^62."
+            )
 
 
 def public_rows(table: PrivateTable, schema: Schema, *, unit: PrivacyUnit) -> int | None:
@@ -271,11 +339,6 @@ def _public_rows(source: Source, schema: Schema, unit: PrivacyUnit) -> int | Non
 
 def _add_length(rows: Rows, total: Int[np.ndarray, " 1"]) -> None:
     total += len(rows)
-
-
-def _gaussian_charge(query: Query, square: Fraction, scale: float) -> Charge:
-    details: dict[str, JSON] = {"cells": query.size, "sensitivity_squared": str(square), "stddev": scale}
-    return Charge("gaussian", noise.gaussian_cost(square, scale), label=query.describe(), details=details)
 
 
 def _parts(rho: float, shares: Sequence[float] | None, count: int) -> list[float]:

@@ -6,11 +6,12 @@ what is publicly known before the schema may be called public. The ledger record
 
 import math
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import MAXYEAR, MINYEAR, date
 from typing import Any
 
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable, open_private
+from sundog.schema.columns import GRID_LIMIT
 from sundog.sources.duck import DuckTable
 from sundog.sources.encode import RawColumn
 
@@ -48,18 +49,18 @@ def _facts(source: DuckTable, raw: RawColumn) -> Mapping[str, Any]:
         "numbers": f"count({number})",
         "whole": f"count(*) FILTER ({number} = floor({number}))",
         "padded": f"count(*) FILTER (regexp_matches({text}, '^0[0-9]'))",
-        "low": f"min({number})",
-        "high": f"max({number})",
+        "low": f"min({number}) FILTER (isfinite({number}))",
+        "high": f"max({number}) FILTER (isfinite({number}))",
         "decimals": f"max(length(regexp_extract({text}, '^-?[0-9]*[.]([0-9]*)$', 1)))",
-        "moments": f"count({moment})",
+        "moments": f"count(year({moment}))",
         "midnights": f"count(*) FILTER ({moment} = date_trunc('day', {moment}))",
-        "first": f"min({moment})",
-        "last": f"max({moment})",
+        "first": f"min(year({moment}))",
+        "last": f"max(year({moment}))",
         "truths": f"count(*) FILTER (lower({text}) IN ('true', 'false'))",
     }
     sql = f"SELECT {', '.join(parts.values())} FROM {source.relation}"
     with source.quiet_failures():
-        return dict(zip(parts, source.connection.sql(sql).fetchone(), strict=True))
+        return dict(zip(parts, source.connection.sql(sql).fetchall()[0], strict=True))
 
 
 def _domain(source: DuckTable, raw: RawColumn, facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,24 +78,26 @@ def _domain(source: DuckTable, raw: RawColumn, facts: Mapping[str, Any]) -> dict
 
 def _number(facts: Mapping[str, Any], filled: int) -> dict[str, Any]:
     low, high = _outward(facts["low"], math.floor), _outward(facts["high"], math.ceil)
+    reach = math.floor(math.log10(GRID_LIMIT / 2 / max(abs(low), abs(high), 1)))
+    if reach < 0:  # such numbers name things
+        return {"type": "string", "identifier": True}
     if facts["whole"] == filled:
         return {"type": "integer", "constraints": {"minimum": int(low), "maximum": int(high)}}
-    decimals = min(int(facts["decimals"] or 6), 15)
+    decimals = min(int(facts["decimals"] or 6), 15, reach)
     return {"type": "number", "constraints": {"minimum": low, "maximum": high}, "sundog": {"decimals": decimals}}
 
 
-def _outward(value: float, rounding: Any) -> float:
+def _outward(value: float | None, rounding: Any) -> float:
     """The next number with two digits, away from the data."""
-    if value == 0 or not math.isfinite(value):
+    if not value:
         return 0.0
     step = 10.0 ** (math.floor(math.log10(abs(value))) - 1)
     return float(f"{rounding(value / step) * step:.10g}")
 
 
 def _moment(facts: Mapping[str, Any], filled: int) -> dict[str, Any]:
-    first: datetime = facts["first"]
-    last: datetime = facts["last"]
-    low, high = date(first.year, 1, 1).isoformat(), date(last.year, 12, 31).isoformat()
+    first, last = (min(max(facts[end], MINYEAR), MAXYEAR) for end in ("first", "last"))
+    low, high = date(first, 1, 1).isoformat(), date(last, 12, 31).isoformat()
     if facts["midnights"] == filled:
         return {"type": "date", "constraints": {"minimum": low, "maximum": high}}
     return {"type": "datetime", "constraints": {"minimum": f"{low}T00:00:00", "maximum": f"{high}T23:59:59"}}

@@ -65,6 +65,25 @@ def add_gaussian(counts: Int[np.ndarray, " cells"], scale: float) -> Int[np.ndar
     return np.clip(counts, -_MOST_COUNT, _MOST_COUNT) + np.clip(noise, -_MOST_COUNT, _MOST_COUNT)
 
 
+def laplace_scale(sensitivity: int | Fraction, rho: float) -> float:
+    """The least float b with (D / b)^2 / 2 <= rho: pure (D / b)-differential privacy is that in zCDP."""
+    return gaussian_scale(Fraction(sensitivity) ** 2, rho)
+
+
+def laplace_cost(sensitivity: int | Fraction, scale: float) -> float:
+    """The least float rho with rho >= (D / b)^2 / 2."""
+    return gaussian_cost(Fraction(sensitivity) ** 2, scale)
+
+
+def add_laplace(counts: Int[np.ndarray, " cells"], scale: float) -> Int[np.ndarray, " cells"]:
+    """The counts, each with independent discrete Laplace noise P(z) ~ exp(-|z| / scale); clamped like add_gaussian."""
+    _check_scale(scale)
+    dp = _opendp()
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    noise = np.asarray(dp.m.make_laplace(*space, scale=scale)([0] * len(counts)), dtype=np.int64)
+    return np.clip(counts, -_MOST_COUNT, _MOST_COUNT) + np.clip(noise, -_MOST_COUNT, _MOST_COUNT)
+
+
 def top_k_scale(sensitivity: int | Fraction, k: int, *, rho: float) -> float:
     """The least float b with k D^2 / (2 b^2) <= rho."""
     return gaussian_scale(k * Fraction(sensitivity) ** 2, rho)

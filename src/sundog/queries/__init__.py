@@ -7,10 +7,12 @@ from sundog.errors import UserError
 from sundog.queries.at_least import AtLeast
 from sundog.queries.base import Query, add_all, answer
 from sundog.queries.conditional import Conditional
+from sundog.queries.group_sum import GroupSums
 from sundog.queries.halfspace import Halfspaces
 from sundog.queries.marginal import Marginal
 from sundog.queries.moment import Moments
 from sundog.queries.ranges import Ranges
+from sundog.queries.sigmoid import SigmoidSum
 from sundog.queries.tree import BinaryTree
 from sundog.schema import Schema
 
@@ -19,11 +21,13 @@ __all__ = [
     "AtLeast",
     "BinaryTree",
     "Conditional",
+    "GroupSums",
     "Halfspaces",
     "Marginal",
     "Moments",
     "Query",
     "Ranges",
+    "SigmoidSum",
     "add_all",
     "answer",
     "load_query",
@@ -37,6 +41,8 @@ CLASSES: dict[str, type[Query]] = {
     "conditional": Conditional,
     "at_least": AtLeast,
     "moments": Moments,
+    "sigmoid": SigmoidSum,
+    "group_sums": GroupSums,
 }
 
 

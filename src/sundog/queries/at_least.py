@@ -107,6 +107,14 @@ class AtLeast:
         table = answer(self.marginal, rows).reshape(self.marginal.shape)
         totals += _at_least(table, self.least).ravel()
 
+    def vectors(self, rows: Rows) -> Int[np.ndarray, "rows cells"]:
+        """Which combinations every row agrees with in at least t columns."""
+        agreeing = np.zeros((len(rows), *self.marginal.shape), dtype=np.int64)
+        for place, axis in enumerate(self.marginal.axes):
+            matches = np.eye(axis.size, dtype=np.int64)[rows.cells(axis)]
+            agreeing += matches.reshape(len(rows), *(axis.size if k == place else 1 for k in range(len(self.columns))))
+        return (agreeing >= self.least).reshape(len(rows), self.size).astype(np.int64)
+
     def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " cells"]:
         """The same polynomial of the relaxed marginal table."""
         table = self.marginal.relaxed(soft, sharpness).reshape(self.marginal.shape)

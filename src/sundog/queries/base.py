@@ -57,6 +57,9 @@ class Query(Protocol):
     def add(self, rows: Rows, totals: Int[np.ndarray, " cells"]) -> None:
         """Add the exact answer on these rows to the totals, in place."""
 
+    def vectors(self, rows: Rows) -> Int[np.ndarray, "rows cells"]:
+        """What every single row adds to the answer; for tables small enough to hold rows times answers."""
+
     def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " cells"]:
         """The answer on soft rows: differentiable, exact on one-hot rows, and tending to it as the sharpness grows."""
 

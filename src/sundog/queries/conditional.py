@@ -83,6 +83,12 @@ class Conditional:
         rest = len(rows) - counts.sum(axis=1, keepdims=True)
         totals += np.concatenate([counts, rest], axis=1).ravel()
 
+    def vectors(self, rows: Rows) -> Int[np.ndarray, "rows cells"]:
+        """For every inner query a 1 at the row's label, or at the complement."""
+        held = self.inner.vectors(rows)[:, :, None]
+        labels = np.eye(self.label.size, dtype=np.int64)[rows.cells(self.label)][:, None, :]
+        return np.concatenate([held * labels, 1 - held], axis=2).reshape(len(rows), self.size)
+
     def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " cells"]:
         """Soft membership times soft label."""
         import jax.numpy as jnp

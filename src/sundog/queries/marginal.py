@@ -82,6 +82,13 @@ class Marginal:
     def _strides(self) -> Int[np.ndarray, " axes"]:
         return np.array([math.prod(self.shape[k + 1 :]) for k in range(len(self.axes))], dtype=np.int64)
 
+    def vectors(self, rows: Rows) -> Int[np.ndarray, "rows cells"]:
+        """A single 1 in every row."""
+        places = sum(rows.cells(axis) * stride for axis, stride in zip(self.axes, self._strides, strict=True))
+        found = np.zeros((len(rows), self.size), dtype=np.int64)
+        found[np.arange(len(rows)), places] = 1
+        return found
+
     def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " cells"]:
         """The sum over rows of products of soft cells, as one matrix product of two halves of the axes.
 
@@ -110,8 +117,8 @@ class Marginal:
         return np.array([moved @ self._strides, cells @ self._strides]), np.array([1, -1])
 
     def block_keys(self) -> list[bytes]:
-        """One name: it is one block."""
-        return whole_key(self)
+        """One name: it is one block, the same in any order of its columns."""
+        return whole_key(Marginal(tuple(sorted(self.axes, key=lambda axis: axis.column))))
 
     def subset(self, blocks: Sequence[int]) -> "Marginal":
         """A marginal is one block, so this is the marginal itself."""

@@ -1,12 +1,16 @@
-"""First and second moments of numeric columns, centred (the measures of the post-processing paper).
+"""First and second moments of columns, centred (the measures of the post-processing paper).
 
-With x in [0, 1] by the public bounds and y = x - 1/2, one row adds y_i and y_i y_j (i <= j). In fixed point: y is rounded
-to multiples of 2^-10, products are whole multiples of 2^-20, and all answers are counted in units of 2^-20.
+With x in [0, 1] (a number between its public bounds; a label by its place in the list, so 0 or 1 for two labels) and
+y = x - 1/2, one row adds y_i and y_i y_j (i <= j). In fixed point: y is rounded to multiples of 2^-10, products are whole
+multiples of 2^-20, and all answers are counted in units of 2^-20.
 
-Sensitivities (docs/privacy.md; 4 to 8 times less variance than the paper's raw moments x_i, x_i x_j):
-add-remove D^2 = d/4 + d(d+1)/32; replace D^2 = max over k of k + k(d-k)/4, both at corners of the cube.
+Sensitivities (docs/queries.md; 2 to 16 times less variance than the paper's raw moments x_i, x_i x_j):
+add-remove D^2 = d/4 + d(d+1)/32; replace D^2 = max over k of k + k(d-k)/4, both at corners of the cube. In L1:
+add-remove d/2 + d(d+1)/8 at a corner; replace d(d+3)^2 / (8(d+1)), which no corner reaches. To see it, let a = |y - y'| and
+b = |y + y'| entry by entry, a + b <= 1; the change is at most sum a_i (1 + b_i) + sum_{i<j} (a_i b_j + b_i a_j) / 2, with
+equality if all signs are +. At b = 1 - a it is concave and symmetric in a, so greatest at equal a = (d+3) / (2(d+1)).
 
-A missing number adds nothing (y = 0, the middle of its bounds).
+A missing value adds nothing (y = 0, the middle).
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +24,7 @@ from jaxtyping import Array, Float, Int
 from sundog.errors import UserError
 from sundog.queries.base import changed, difference, whole_key
 from sundog.rows import Rows
-from sundog.schema import Numeric, Schema
+from sundog.schema import Column, Schema
 from sundog.unit import Neighbours
 
 if TYPE_CHECKING:
@@ -66,11 +70,11 @@ class Moments:
         return square * UNIT**2
 
     def sensitivity_l1(self, neighbours: Neighbours) -> Fraction:
-        """In units of 1/UNIT: d/2 + d(d+1)/8, or the most over k flipped corners of k + k(d-k)/2."""
+        """In units of 1/UNIT: d/2 + d(d+1)/8, or d(d+3)^2 / (8(d+1)) when a row is replaced."""
         d = self._d
         if neighbours == "add-remove":
             return (Fraction(d, 2) + Fraction(d * (d + 1), 8)) * UNIT
-        return max(k + Fraction(k * (d - k), 2) for k in range(1, d + 1)) * UNIT
+        return Fraction(d * (d + 3) ** 2, 8 * (d + 1)) * UNIT
 
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
         """A first moment moves by at most 1/2, or by 1 when a row is replaced."""
@@ -82,21 +86,27 @@ class Moments:
 
     def add(self, rows: Rows, totals: Int[np.ndarray, " moments"]) -> None:
         """Add up centred values and products in fixed point."""
-        centred = np.stack([_centred(rows, name) for name in self.columns])
-        totals[: self._d] += centred.sum(axis=1) << BITS
-        totals[self._d :] += (centred @ centred.T)[np.triu_indices(self._d)]
+        values = np.stack([centred(rows, name) for name in self.columns])
+        totals[: self._d] += values.sum(axis=1) << BITS
+        totals[self._d :] += (values @ values.T)[np.triu_indices(self._d)]
+
+    def vectors(self, rows: Rows) -> Int[np.ndarray, "rows moments"]:
+        """Every row's centred values and products in fixed point."""
+        values = np.stack([centred(rows, name) for name in self.columns], axis=1)
+        first, second = np.triu_indices(self._d)
+        return np.concatenate([values << BITS, values[:, first] * values[:, second]], axis=1)
 
     def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " moments"]:
         """The same sums of soft positions, in the same units, unrounded."""
         import jax.numpy as jnp
 
         pairs = [soft.position(name) for name in self.columns]
-        centred = jnp.stack([(position - 0.5) * present for position, present in pairs])
+        values = jnp.stack([(position - 0.5) * present for position, present in pairs])
         squares = jnp.stack([(position - 0.5) ** 2 * present for position, present in pairs]).sum(axis=1)
-        products = jnp.matmul(centred, centred.T, precision="highest")
+        products = jnp.matmul(values, values.T, precision="highest")
         products = products - jnp.diag(jnp.diag(products)) + jnp.diag(squares)
         upper = products[np.triu_indices(self._d)]
-        return jnp.concatenate([centred.sum(axis=1), upper]) * UNIT
+        return jnp.concatenate([values.sum(axis=1), upper]) * UNIT
 
     def change(
         self, rows: Rows, row: int, *, column: str, code: int
@@ -129,17 +139,20 @@ class Moments:
 
     @staticmethod
     def of(schema: Schema, *columns: str) -> "Moments":
-        """The moments of named numeric columns."""
+        """The moments of named columns."""
         for name in columns:
-            if not isinstance(schema.column(name), Numeric):
-                raise UserError(f"moments: column {name!r} has labels, not numbers; choose numeric columns.")
+            schema.position(name)
         return Moments(columns)
 
 
-def _centred(rows: Rows, name: str) -> Int[np.ndarray, " rows"]:
+def centred(rows: Rows, name: str) -> Int[np.ndarray, " rows"]:
+    """A column, centred, in units of 2^-10."""
+    return centred_codes(rows.schema.column(name), rows.column(name))
+
+
+def centred_codes(column: Column, codes: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:
     """Y in units of 2^-10: exact integer arithmetic, the same on every machine."""
-    column = rows.schema.column(name)
-    codes = rows.column(name).astype(np.int64)
+    codes = codes.astype(np.int64)
     steps = column.size - column.nullable
     last = max(steps - 1, 1)
     scaled = (2 * (codes << BITS) + last) // (2 * last) - (1 << (BITS - 1))

@@ -46,6 +46,8 @@ class Ranges:
     def __post_init__(self) -> None:
         if not len(self.which) or not (self.which >= 0).any(axis=1).all():
             raise UserError("ranges: every query needs at least one condition.")
+        if ((self.which >= 0) & (self.low >= self.high)).any():
+            raise UserError("ranges: a condition holds no code; its low must be below its high.")
 
     @property
     def size(self) -> int:
@@ -111,6 +113,16 @@ class Ranges:
         wide = max(rows.schema.column(name).size for name in self.columns) >= 1 << 31
         return np.stack([rows.column(name)[some] for name in self.columns]).astype(np.int64 if wide else np.int32)
 
+    def vectors(self, rows: Rows) -> Int[np.ndarray, "rows queries"]:
+        """Which queries every row satisfies."""
+        codes = self.codes(rows, np.arange(len(rows)))
+        held = np.ones((len(rows), self.size), dtype=bool)
+        for k in range(self.which.shape[1]):
+            values = codes[self.which[:, k]].T
+            inside = (values >= self.low[:, k]) & (values < self.high[:, k])
+            held &= inside | (self.which[:, k] < 0)
+        return held.astype(np.int64)
+
     def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " queries"]:
         """The sum of soft memberships."""
         return self.members(soft, sharpness).sum(axis=0)
@@ -142,6 +154,8 @@ class Ranges:
         if column not in self.columns:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         touched = np.flatnonzero((self.which == self.columns.index(column)).any(axis=1))
+        if not len(touched):
+            return touched, touched
         places, changes = difference(self.subset(touched.tolist()), *changed(rows, row, column=column, code=code))
         return touched[places], changes
 

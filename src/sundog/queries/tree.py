@@ -73,6 +73,10 @@ class BinaryTree:
         """Count the rows into all tables."""
         add_all(self.tables, rows, totals)
 
+    def vectors(self, rows: Rows) -> Int[np.ndarray, "rows cells"]:
+        """A single 1 for every table."""
+        return np.concatenate([table.vectors(rows) for table in self.tables], axis=1)
+
     def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " cells"]:
         """The tables' relaxed answers."""
         import jax.numpy as jnp

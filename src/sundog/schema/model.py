@@ -9,6 +9,7 @@ from typing import Any
 
 from sundog.errors import UserError
 from sundog.schema.columns import Column, Identifier
+from sundog.schema.constraints import Constraint
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Schema:
     missing_values: tuple[str, ...] = ("",)
     name: str | None = None
     field_order: tuple[str, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
     document: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:

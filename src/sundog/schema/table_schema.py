@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sundog.errors import UserError
 from sundog.schema.columns import EPOCH, GRID_LIMIT, Categorical, Column, Identifier, Label, Numeric
 from sundog.schema.model import Schema
+from sundog.schema.read_constraints import read_constraints
 
 DEFAULT_GRID = 1_000_000
 """A number without declared decimals gets the fewest decimals that make at least this many grid points."""
@@ -66,6 +67,7 @@ class Document(BaseModel):
     targets: list[str] = []
     name: str | None = None
     missing_values: list[str] = Field(default=[""], alias="missingValues")
+    constraints: list[Any] = []
 
 
 def read_document(document: Mapping[str, Any]) -> Schema:
@@ -85,6 +87,7 @@ def read_document(document: Mapping[str, Any]) -> Schema:
         missing_values=tuple(model.missing_values),
         name=model.name,
         field_order=tuple(field.name for field in model.fields),
+        constraints=read_constraints(model.constraints, columns),
         document=dict(document),
     )
 

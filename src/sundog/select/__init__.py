@@ -1,18 +1,20 @@
 """The selection rules. A new one is one file and one line in RULES; the law tests read this dictionary."""
 
 from sundog.select.aim import AIM
+from sundog.select.allocate import Allocate
 from sundog.select.base import SelectionRule
 from sundog.select.by_class import ByClass
 from sundog.select.everything import Everything
 from sundog.select.spanning_tree import SpanningTree
 from sundog.select.worst_error import WorstError
 
-__all__ = ["AIM", "RULES", "ByClass", "Everything", "SelectionRule", "SpanningTree", "WorstError"]
+__all__ = ["AIM", "RULES", "Allocate", "ByClass", "Everything", "SelectionRule", "SpanningTree", "WorstError"]
 
 RULES: dict[str, type[SelectionRule]] = {
     "everything": Everything,
     "spanning-tree": SpanningTree,
     "aim": AIM,
+    "allocate": Allocate,
     "worst-error": WorstError,
     "by-class": ByClass,
 }

@@ -9,6 +9,8 @@ model by no more than its noise, || M_r(model) - M_r(model before) ||_1 <= sqrt(
 four times as much (half the noise). When less than two rounds are left, the last one spends all. Marginals that would
 make the model larger than the limit times the spent share of the budget are left out. A marginal may be chosen again.
 
+The size limit is 1 MB by default (the paper's: 80), so that a run takes minutes on two cores.
+
 What differs from published code: |error| scores are not treated as monotone, the L1 score's sensitivity is 2 under
 "replace" (the curator applies it), weights are integers, the one-way start is charged, and its share is a choice of the
 recipe (methods.py).
@@ -40,7 +42,7 @@ class AIM:
 
     rounds: float = 16.0
     share_select: float = 0.1
-    megabytes: float = 4.0
+    megabytes: float = 1.0
     weights: tuple[float, ...] | None = None
     selects = True
     refits = True

@@ -69,7 +69,7 @@ def noise_stddev(query: Query, rho: float, unit: PrivacyUnit) -> float:
 
 def leftover(released: Released, remaining_rho: float) -> Proposal | None:
     """When nothing new can be measured: what is left of the budget measures again what was measured, for less noise."""
-    queries = tuple(dict.fromkeys(measurement.query for measurement in released.measurements))
+    queries = tuple({tuple(m.query.block_keys()): m.query for m in released.measurements}.values())
     if not queries or spent_up(released, remaining_rho):
         return None
     return Proposal(queries=queries, rho_measure=remaining_rho, shares=[query.size ** (2 / 3) for query in queries])

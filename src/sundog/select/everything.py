@@ -17,8 +17,9 @@ from sundog.unit import Neighbours
 
 @dataclass(frozen=True)
 class Everything:
-    """One shot."""
+    """One shot; `weights` say how much each query counts (default: equally)."""
 
+    weights: tuple[float, ...] | None = None
     selects = False
     refits = False
 
@@ -34,7 +35,7 @@ class Everything:
         """All queries that are not measured yet."""
         if previous is not None:
             return None
-        shares = shares_of(workload, (1.0,) * len(workload), released.guarantee.unit.neighbours)
+        shares = shares_of(workload, self.weights or (1.0,) * len(workload), released.guarantee.unit.neighbours)
         return Proposal(queries=workload, rho_measure=remaining_rho, shares=shares)
 
 

@@ -32,7 +32,7 @@ class WorstError:
     per_round: int = 1
     share_select: float = 0.5
     score: Score = "L1"
-    megabytes: float = 4.0
+    megabytes: float = 1.0
     selects = True
     refits = True
 
@@ -68,6 +68,10 @@ class WorstError:
 
 
 def _fresh(candidates: tuple[Query, ...], released: Released) -> Bool[np.ndarray, " blocks"]:
-    """Which blocks of the candidates are not measured yet."""
+    """Which blocks of the candidates are not measured yet; of blocks that ask the same only the first counts."""
     known = {key for measurement in released.measurements for key in measurement.query.block_keys()}
-    return np.array([key not in known for query in candidates for key in query.block_keys()], dtype=bool)
+    fresh = []
+    for key in (key for query in candidates for key in query.block_keys()):
+        fresh.append(key not in known)
+        known.add(key)
+    return np.array(fresh, dtype=bool)

@@ -42,6 +42,7 @@ def connect() -> Any:
         "temp_directory": tempfile.mkdtemp(dir=_spill_folder()),
     }
     connection = duckdb.connect(config=settings)
+    connection.execute("SET enable_progress_bar = false")
     # Otherwise TRY_CAST moves into the CSV reader, which drops the whole line where the cell should become null.
     connection.execute("SET disabled_optimizers = 'type_pushdown'")
     return connection

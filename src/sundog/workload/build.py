@@ -54,6 +54,8 @@ def marginals(
 
 def sampled(items: list[tuple[str, ...]], sample: int | None, *, seed: int) -> list[tuple[str, ...]]:
     """So many of the items, drawn without replacement, in their order; all of them if there are not more."""
+    if sample is not None and sample < 1:
+        raise UserError(f"workload: found sample = {sample}; it must be 1 or more (leave it out for all).")
     if sample is None or sample >= len(items):
         return items
     return [items[place] for place in sorted(permutation(key_of(seed), len(items))[:sample])]
@@ -88,7 +90,8 @@ def _conjunctions(
 ) -> Ranges:
     label_columns = [name for name in label_names(schema) if name != without]
     number_columns = [name for name in numeric_names(schema) if name != without]
-    if count < 1 or labels > len(label_columns) or numbers > len(number_columns) or labels + numbers < 1:
+    fits = 0 <= labels <= len(label_columns) and 0 <= numbers <= len(number_columns)
+    if count < 1 or not fits or labels + numbers < 1:
         raise UserError(
             f"workload: {count} queries of {labels} labels and {numbers} numbers were asked for; "
             f"the schema has {len(label_columns)} categorical and {len(number_columns)} numeric columns to use."

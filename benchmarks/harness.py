@@ -1,0 +1,179 @@
+"""What benchmark scripts share: cases in processes of their own, seeds, CPU seconds, memory, results that resume.
+
+A script names its cases and a top-level function `work(settings, seed) -> dict`, and calls `run`. Every case and seed runs in
+a fresh process, so that CPU seconds and peak memory are its own, and leaves one JSON file in benchmarks/results/SCRIPT/;
+a second call does only what is missing. `markdown` and `bars` turn results into a table and a picture.
+
+    cases = [Case("adult-independent", {"dataset": "adult", "method": "independent"})]
+    results = run("methods_table", cases, work=work, seeds=range(3))
+"""
+
+import hashlib
+import json
+import multiprocessing
+import os
+import platform
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).resolve().parent / "results"
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+"""The public tables beside the project; benchmarks say so where they are absent."""
+
+Work = Callable[[Mapping[str, Any], int], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of a table: a name and what the work function needs to know."""
+
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def path(self, script: str, seed: int, folder: Path = RESULTS) -> Path:
+        """Where its result lies; other settings are another file."""
+        mark = hashlib.sha256(json.dumps(self.settings, sort_keys=True).encode()).hexdigest()[:8]
+        return folder / script / f"{self.name}-{mark}-{seed}.json"
+
+
+def run(
+    script: str,
+    cases: Sequence[Case],
+    *,
+    work: Work,
+    seeds: Iterable[int] = (0,),
+    fresh: bool = False,
+    folder: Path = RESULTS,
+) -> list[dict[str, Any]]:
+    """The results of all cases and seeds, those that exist from their files."""
+    found = []
+    for seed in seeds:
+        for case in cases:
+            path = case.path(script, seed, folder)
+            if fresh or not _done(path):
+                print(f"{script}: {case.name}, seed {seed}", file=sys.stderr, flush=True)
+                _save(
+                    path,
+                    {"case": case.name, "seed": seed, "settings": dict(case.settings)}
+                    | measured(work, case.settings, seed),
+                )
+            found.append(json.loads(path.read_text(encoding="utf-8")))
+    return found
+
+
+def _done(path: Path) -> bool:
+    """Whether there is a result; a failed run is tried again."""
+    return path.exists() and "error" not in json.loads(path.read_text(encoding="utf-8"))
+
+
+def measured(work: Work, settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """The work's result, with the CPU seconds and peak memory of the process that did it."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    child = context.Process(target=_child, args=(work, dict(settings), seed, there))
+    child.start()
+    there.close()
+    try:
+        outcome = here.recv()
+    except EOFError:
+        outcome = {"error": "the process died"}
+    child.join()
+    return outcome | {"machine": machine()}
+
+
+def _child(work: Work, settings: Mapping[str, Any], seed: int, pipe: Any) -> None:
+    start = time.monotonic()
+    try:
+        outcome: dict[str, Any] = {"result": dict(work(settings, seed))}
+    except Exception as error:  # a failed case is a line of the table, not the end of it
+        outcome = {"error": f"{type(error).__name__}: {error}"}
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    scale = 1 if sys.platform == "darwin" else 1024
+    outcome |= {
+        "cpu_s": round(used.ru_utime + used.ru_stime, 3),
+        "wall_s": round(time.monotonic() - start, 3),
+        "rss_mb": round(used.ru_maxrss * scale / 2**20, 1),
+    }
+    pipe.send(outcome)
+    pipe.close()
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were measured on."""
+    from sundog.version import __version__
+
+    return {
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "sundog": __version__,
+    }
+
+
+def _save(path: Path, document: Mapping[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    os.replace(part, path)
+
+
+def mean_by_case(results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    """For every case the means over its seeds of all numbers in `result`, of cpu_s and rss_mb; failed runs are left out."""
+    cases: dict[str, list[dict[str, float]]] = {}
+    for line in results:
+        if "result" in line:
+            numbers = {name: value for name, value in line["result"].items() if isinstance(value, int | float)}
+            cases.setdefault(line["case"], []).append(numbers | {"cpu_s": line["cpu_s"], "rss_mb": line["rss_mb"]})
+    return {
+        case: {
+            name: statistics.fmean(run[name] for run in runs if name in run)
+            for name in dict.fromkeys(n for run in runs for n in run)
+        }
+        for case, runs in cases.items()
+    }
+
+
+def markdown(lines: Mapping[str, Mapping[str, float]], columns: Mapping[str, str], *, first: str = "") -> str:
+    """A table: one line a case, `columns` maps the numbers' names to headings."""
+    head = [first, *columns.values()]
+    rows = [head, ["---"] * len(head)] + [
+        [case, *(_figure(numbers.get(name)) for name in columns)] for case, numbers in lines.items()
+    ]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def bars(lines: Mapping[str, Mapping[str, float]], columns: Mapping[str, str]) -> str:
+    """A picture: one group of bars a number, one bar a case, each group scaled to its largest."""
+    colours = ["#d97a1c", "#2c6fbb", "#5b8c5a", "#a4508b", "#7a6f5d", "#c0392b", "#16808a", "#8e6c8a"]
+    parts, y = [], 22.0
+    for place, case in enumerate(lines):
+        x = 10 + 150 * place
+        parts.append(
+            f'<rect x="{x}" y="4" width="10" height="10" fill="{colours[place % 8]}"/><text x="{x + 14}" y="13">{escape(case)}</text>'
+        )
+    for name, heading in columns.items():
+        most = max((abs(numbers.get(name, 0.0)) for numbers in lines.values()), default=0.0) or 1.0
+        parts.append(f'<text x="104" y="{y + 6 * len(lines) + 3:.0f}" text-anchor="end">{escape(heading)}</text>')
+        for place, numbers in enumerate(lines.values()):
+            value = numbers.get(name)
+            length = 0.0 if value is None else 420 * abs(value) / most
+            top = y + 12 * place
+            parts.append(f'<rect x="110" y="{top:.0f}" width="{length:.1f}" height="10" fill="{colours[place % 8]}"/>')
+            parts.append(f'<text x="{114 + length:.1f}" y="{top + 9:.0f}">{_figure(value)}</text>')
+        y += 12 * len(lines) + 8
+    width = max(620, 20 + 150 * len(lines))
+    style = "<style>text{font:10px sans-serif;fill:#667}</style>"
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y:.0f}">{style}{"".join(parts)}</svg>\n'

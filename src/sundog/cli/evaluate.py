@@ -1,0 +1,129 @@
+"""sundog evaluate: how alike synthetic tables are to the real one. PRIVATE: it looks at real rows without noise."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sundog.cli import options as o
+from sundog.cli.output import prepare_file, progress, say
+from sundog.errors import UserError
+
+if TYPE_CHECKING:
+    from sundog.side_by_side import Evaluation
+
+Real = Annotated[str, typer.Option("--real", help="The real table; the disclosure is written into the ledger.")]
+Test = Annotated[str | None, typer.Option("--test", help="Real rows that the synthesizer never saw, for learning.")]
+Synthetic = Annotated[Path, typer.Option("--synthetic", help="The synthetic table, made by Sundog or another tool.")]
+Compare = Annotated[list[Path] | None, typer.Option("--compare", help="More synthetic tables, side by side.")]
+More = Annotated[list[Path] | None, typer.Argument(help="Further tables after --compare.", metavar="[FILE ...]")]
+ReleasedFile = Annotated[
+    Path | None, typer.Option("--released", help="A released.json whose queries are the workload.")
+]
+Html = Annotated[Path | None, typer.Option("--html", help="Write a page for people (mode 0600).")]
+CommonColumns = Annotated[bool, typer.Option("--common-columns", help="Compare only the columns that all tables have.")]
+Learning = Annotated[
+    bool | None,
+    typer.Option("--learning/--no-learning", help="Train models; default: if scikit-learn is there."),
+]
+Seed = Annotated[int, typer.Option(help="Draws the random queries; keep it to compare with other evaluations.")]
+
+
+def evaluate(
+    more: More = None,
+    *,
+    real: Real,
+    synthetic: Synthetic,
+    schema: o.SchemaFile,
+    test: Test = None,
+    compare: Compare = None,
+    released: ReleasedFile = None,
+    html: Html = None,
+    common_columns: CommonColumns = False,
+    learning: Learning = None,
+    delimiter: o.Delimiter = None,
+    dataset: o.Dataset = None,
+    ledger: o.LedgerFile = None,
+    seed: Seed = 0,
+    force: o.Force = False,
+    json: o.AsJson = False,
+) -> None:
+    """Compare synthetic tables with the real one. PRIVATE: not for release; the ledger records the disclosure."""
+    with progress("starting") as report:
+        from sundog.released import Released
+        from sundog.schema import Schema
+        from sundog.side_by_side import evaluate_tables
+
+        if html is not None:
+            _refuse_release_folder(html)
+            prepare_file(html, force=force)
+        public = Schema.load(schema)
+        found = evaluate_tables(
+            real,
+            _named([synthetic, *(compare or []), *(more or [])]),
+            schema=public,
+            test=test,
+            released=None if released is None else Released.load(released),
+            dataset=dataset or public.name or Path(real).name.split(".")[0] or None,
+            ledger=ledger,
+            delimiter=delimiter,
+            common_columns=common_columns,
+            learning=learning,
+            seed=seed,
+            progress=report,
+        )
+        if html is not None:
+            write_private(html, found.to_html())
+    say(found.to_json(), [*text_lines(found), *([f"Page (mode 0600): {html}"] if html else [])], as_json=json)
+
+
+def _named(paths: list[Path]) -> dict[str, Path]:
+    """Each file under its name; under its path where two names agree."""
+    if len(set(paths)) < len(paths):
+        raise UserError("evaluate: the same synthetic table is named twice; name each once.")
+    names = [path.name for path in paths]
+    return {name if names.count(name) == 1 else str(path): path for name, path in zip(names, paths, strict=True)}
+
+
+def _refuse_release_folder(html: Path) -> None:
+    if any((html.resolve().parent / name).exists() for name in ("released.json", "certificate.json")):
+        raise UserError(
+            f"--html: {str(html)!r} lies in a folder with a release, and this page is PRIVATE; write it elsewhere."
+        )
+
+
+def write_private(path: Path, text: str) -> None:
+    """A file that only its owner can read."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        os.fchmod(file.fileno(), 0o600)
+        file.write(text)
+
+
+def text_lines(found: "Evaluation") -> list[str]:
+    """The scores as a table for the terminal: one line a metric, one column a table, the best marked."""
+    document = found.to_json()
+    shown = document["tables"] + (
+        [{"name": "real rows", "scores": document["trainedOnRealRows"]}] if found.reference else []
+    )
+    widths = [max(len(table["name"]), 10) for table in shown]
+    lines = [document["brand"], "", _line("", [table["name"] for table in shown], widths)]
+    for name, facts in document["metrics"].items():
+        values = [table["scores"].get(name, {}).get("value") for table in shown]
+        judged = [value for value in values[: len(found.tables)] if value is not None]
+        best = (max if facts["better"] == "higher" else min)(judged)
+        marks = [_number(value, best=len(judged) > 1 and value == best) for value in values]
+        lines.append(_line(f"{name} ({facts['better']} is better)", marks, widths))
+    lines += [f"{table.name}: {note}" for table in found.tables for note in table.notes]
+    return [*lines, *found.notes]
+
+
+def _line(label: str, cells: list[str], widths: list[int]) -> str:
+    return f"{label:<40}" + "".join(f"  {cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+
+
+def _number(value: float | None, *, best: bool) -> str:
+    """Four digits that matter, three for small numbers; the best of several is starred."""
+    if value is None:
+        return "-"
+    return (f"{value:.4f}" if abs(value) >= 0.1 else f"{value:.3g}") + ("*" if best else " ")

@@ -1,0 +1,89 @@
+"""Penalties for particles: terms lambda R(Z) added to PrivPGD's loss (Eq. 7), for what the data should or should not say.
+
+Every penalty here is a function of one linear form of a particle's coordinates, y_i = <w, z_i>, and its gradient is
+m dR/dz_i = w * slope(y)_i: the mean over particles is divided out, and a step that sees a part of the marginals takes the
+same part of the penalty, so that its strength means the same for any number of particles, batches and epochs.
+
+- Protected (the paper's Sec. 4.4, App. B): R = 10^-6 / (10^-4 + (S(Z) - s)^2), S the mean of sigmoid(5 (y - b)) and s its
+  DP estimate, measured by the curator like anything else. It pushes a threshold statistic away from the truth. The paper
+  prints the threshold's sign both ways; here y - b. Its numerator is 0.01, which outweighs the distances by far when both
+  are in the units of Eq. 7: here strength 1 moves the statistic visibly at a moderate cost in the marginals.
+- Bound: R = mean of max(0, y - b)^2, or of (y - b)^2 for an equality: a linear constraint in its soft form.
+"""
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Protocol
+
+SHARPNESS = 5.0
+HEIGHT, WIDTH = 1e-6, 1e-4
+
+
+class Penalty(Protocol):
+    """A function of one linear form of the particles. `numpy_like` is numpy or jax.numpy."""
+
+    @property
+    def coordinates(self) -> tuple[int, ...]:
+        """The coordinates of the linear form."""
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """Its weights."""
+
+    @property
+    def strength(self) -> float:
+        """The factor lambda."""
+
+    def value(self, projections: Any, numpy_like: ModuleType) -> Any:
+        """R, from the linear form of all particles."""
+
+    def slope(self, projections: Any, numpy_like: ModuleType) -> Any:
+        """The number of particles times dR/dy_i, from the linear form of all particles."""
+
+
+@dataclass(frozen=True)
+class Protected:
+    """Push the mean of sigmoid(5 (y - threshold)) away from `estimate`."""
+
+    coordinates: tuple[int, ...]
+    weights: tuple[float, ...]
+    threshold: float
+    estimate: float
+    strength: float
+
+    def value(self, projections: Any, numpy_like: ModuleType) -> Any:
+        """10^-6 / (10^-4 + difference^2)."""
+        return HEIGHT / (WIDTH + (self._share(projections, numpy_like).mean() - self.estimate) ** 2)
+
+    def slope(self, projections: Any, numpy_like: ModuleType) -> Any:
+        """Its derivative, times the number of particles."""
+        share = self._share(projections, numpy_like)
+        difference = share.mean() - self.estimate
+        outer = -2 * HEIGHT * difference / (WIDTH + difference**2) ** 2
+        return outer * SHARPNESS * share * (1 - share)
+
+    def _share(self, projections: Any, numpy_like: ModuleType) -> Any:
+        return 1 / (1 + numpy_like.exp(-SHARPNESS * (projections - self.threshold)))
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Keep the linear form at most at `limit`, or, if `equal`, at it."""
+
+    coordinates: tuple[int, ...]
+    weights: tuple[float, ...]
+    limit: float
+    strength: float
+    equal: bool = False
+
+    def value(self, projections: Any, numpy_like: ModuleType) -> Any:
+        """The mean squared excess."""
+        return (self._excess(projections, numpy_like) ** 2).mean()
+
+    def slope(self, projections: Any, numpy_like: ModuleType) -> Any:
+        """Its derivative, times the number of particles."""
+        return 2 * self._excess(projections, numpy_like)
+
+    def _excess(self, projections: Any, numpy_like: ModuleType) -> Any:
+        over = projections - self.limit
+        return over if self.equal else numpy_like.maximum(over, 0.0)

@@ -1,0 +1,126 @@
+"""Sums of a column within groups: with the groups' counts they give means by group.
+
+One row adds its centred value y = x - 1/2 (as in moments) to its own group and nothing to the others. A conditional mean
+is never released itself: its sensitivity would depend on the size of the group. Both sums and counts are measured, and
+noisy is divided by noisy.
+
+Sensitivities: add-remove 1/2; replace: 1 within a group (from one bound to the other), sqrt(1/2) between two groups. A
+missing value adds nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from sundog.axis import Axis
+from sundog.errors import UserError
+from sundog.queries.base import changed, difference, whole_key
+from sundog.queries.moment import centred
+from sundog.rows import Rows
+from sundog.schema import Schema
+from sundog.unit import Neighbours
+
+if TYPE_CHECKING:
+    from sundog.soft import SoftRows
+
+UNIT = 1 << 10
+"""Answers are counted in units of 1/UNIT."""
+
+
+@dataclass(frozen=True)
+class GroupSums:
+    """The sum of a centred column in every cell of another column."""
+
+    group: Axis
+    column: str
+    partition = False
+
+    def __post_init__(self) -> None:
+        if self.group.column == self.column:
+            raise UserError(f"group sums: column {self.column!r} cannot be grouped by itself.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The grouping column, then the summed one."""
+        return (self.group.column, self.column)
+
+    @property
+    def size(self) -> int:
+        """One sum a group."""
+        return self.group.size
+
+    @property
+    def block(self) -> int:
+        """All groups belong together."""
+        return self.size
+
+    def sensitivity_squared(self, neighbours: Neighbours) -> Fraction:
+        """In units of 1/UNIT, squared: 1/4 or 1."""
+        return Fraction(1, 4 if neighbours == "add-remove" else 1) * UNIT**2
+
+    def sensitivity_l1(self, neighbours: Neighbours) -> Fraction:
+        """In units of 1/UNIT: 1/2 or 1."""
+        return Fraction(1, 2 if neighbours == "add-remove" else 1) * UNIT
+
+    def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
+        """In units of 1/UNIT: 1/2 or 1."""
+        return self.sensitivity_l1(neighbours)
+
+    def block_l1(self, neighbours: Neighbours) -> Fraction:
+        """All groups are one block."""
+        return self.sensitivity_l1(neighbours)
+
+    def add(self, rows: Rows, totals: Int[np.ndarray, " groups"]) -> None:
+        """Add up centred values by group, in fixed point."""
+        np.add.at(totals, rows.cells(self.group), centred(rows, self.column))
+
+    def vectors(self, rows: Rows) -> Int[np.ndarray, "rows groups"]:
+        """Every row's centred value at its group."""
+        return np.eye(self.size, dtype=np.int64)[rows.cells(self.group)] * centred(rows, self.column)[:, None]
+
+    def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " groups"]:
+        """Soft groups times soft positions, in the same units."""
+        import jax.numpy as jnp
+
+        position, present = soft.position(self.column)
+        return jnp.matmul(soft.cells(self.group, sharpness).T, (position - 0.5) * present, precision="highest") * UNIT
+
+    def change(
+        self, rows: Rows, row: int, *, column: str, code: int
+    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
+        """One or two groups."""
+        if column not in self.columns:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        return difference(self, *changed(rows, row, column=column, code=code))
+
+    def block_keys(self) -> list[bytes]:
+        """One name: it is one block."""
+        return whole_key(self)
+
+    def subset(self, blocks: Sequence[int]) -> "GroupSums":
+        """All groups are one block, so this is the query itself."""
+        return self
+
+    def describe(self) -> str:
+        """Both columns."""
+        return f"sums of {self.column} by {self.group.column} ({self.size})"
+
+    def to_json(self) -> dict[str, Any]:
+        """Both columns."""
+        return {"query": "group_sums", "group": self.group.to_json(), "column": self.column}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any], schema: Schema) -> "GroupSums":
+        """The query that `to_json` described."""
+        schema.position(document["column"])
+        return cls(Axis.from_json(document["group"], schema.column(document["group"]["column"])), document["column"])
+
+    @staticmethod
+    def of(schema: Schema, column: str, *, by: str) -> "GroupSums":
+        """The sums of a column by the public default cells of another."""
+        schema.position(column)
+        return GroupSums(Axis.of(schema.column(by)), column)

@@ -1,0 +1,159 @@
+"""A smooth threshold count: the sum over rows of sigmoid(5 (<w, x> - b)), which PrivPGD's protected statistic needs.
+
+x holds the columns scaled to [0, 1]: numbers by their public bounds (missing: the middle), labels at (code + 1/2) / codes.
+In fixed point: weights and positions are rounded to 2^-10, their sum to 2^-12, and a table gives the sigmoid in units of
+1/1000, so that the answer is an exact integer, the same on every engine and in any batching. One row adds a number between
+the table's least and greatest entry: sensitivity greatest - least (replace), greatest (add-remove).
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+
+from sundog.rows import Rows
+from sundog.schema import Numeric, Schema
+from sundog.unit import Neighbours
+
+UNIT = 1000
+"""Answers are counted in units of 1/UNIT rows."""
+BITS, COARSE = 10, 8
+SHARPNESS = 5.0
+
+
+@dataclass(frozen=True)
+class SigmoidSum:
+    """One answer: how many rows lie above the threshold, softly."""
+
+    columns: tuple[str, ...]
+    weights: tuple[float, ...]
+    threshold: float
+    partition = False
+    size = 1
+    block = 1
+
+    @cached_property
+    def _whole_weights(self) -> list[int]:
+        return [round(weight * (1 << BITS)) for weight in self.weights]
+
+    @cached_property
+    def _least(self) -> int:
+        return sum(min(weight, 0) for weight in self._whole_weights) << BITS >> COARSE
+
+    @cached_property
+    def _table(self) -> Int[np.ndarray, " places"]:
+        """The sigmoid at every place that the weighted sum can take."""
+        greatest = sum(max(weight, 0) for weight in self._whole_weights) << BITS >> COARSE
+        places = range(self._least, greatest + 1)
+        step = 1 << (2 * BITS - COARSE)
+        return np.array([round(UNIT / (1 + math.exp(-SHARPNESS * (p / step - self.threshold)))) for p in places])
+
+    def sensitivity_squared(self, neighbours: Neighbours) -> Fraction:
+        """In units of 1/UNIT, squared."""
+        return self.sensitivity_l1(neighbours) ** 2
+
+    def sensitivity_l1(self, neighbours: Neighbours) -> Fraction:
+        """The table's range, or its greatest entry."""
+        least = int(self._table.min()) if neighbours == "replace" else 0
+        return Fraction(int(self._table.max()) - least)
+
+    def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
+        """There is one answer."""
+        return self.sensitivity_l1(neighbours)
+
+    def block_l1(self, neighbours: Neighbours) -> Fraction:
+        """There is one answer."""
+        return self.sensitivity_l1(neighbours)
+
+    def add(self, rows: Rows, totals: Int[np.ndarray, " one"]) -> None:
+        """Add up the table's entries."""
+        totals += self._values(rows).sum()
+
+    def _values(self, rows: Rows) -> Int[np.ndarray, " rows"]:
+        summed = np.zeros(len(rows), dtype=np.int64)
+        for name, weight in zip(self.columns, self._whole_weights, strict=True):
+            summed += weight * _positions(rows, name)
+        return self._table[(summed >> COARSE) - self._least]
+
+    def vectors(self, rows: Rows) -> Int[np.ndarray, "rows one"]:
+        """Every row's entry of the table."""
+        return self._values(rows)[:, None]
+
+    def relaxed(self, soft: Any, sharpness: float) -> Any:
+        """The same sum on soft rows, unrounded; it is smooth already, so the sharpness does not matter."""
+        import jax
+        import jax.numpy as jnp
+
+        total = jnp.zeros(())
+        for name, weight in zip(self.columns, self.weights, strict=True):
+            total = total + weight * _soft_positions(soft, name)
+        return jnp.sum(UNIT * jax.nn.sigmoid(SHARPNESS * (total - self.threshold)))[None]
+
+    def change(
+        self, rows: Rows, row: int, *, column: str, code: int
+    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
+        """What changing one cell of one row does to the answer."""
+        place = rows.schema.position(column)
+        before = tuple(codes[row : row + 1].astype(np.int64) for codes in rows.codes)
+        after = tuple(np.array([code]) if k == place else codes for k, codes in enumerate(before))
+        change = self._values(Rows(rows.schema, after)) - self._values(Rows(rows.schema, before))
+        touched = np.flatnonzero(change)
+        return touched, change[touched]
+
+    def block_keys(self) -> list[bytes]:
+        """One name: it is one block."""
+        return [json.dumps(self.to_json(), sort_keys=True).encode()]
+
+    def subset(self, cells: Sequence[int]) -> "SigmoidSum":
+        """There is one answer, so this is the query itself."""
+        return self
+
+    def describe(self) -> str:
+        """The columns and the threshold."""
+        return f"soft threshold {self.threshold:g} of {', '.join(self.columns)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Columns, weights and threshold."""
+        return {
+            "query": "sigmoid",
+            "columns": list(self.columns),
+            "weights": list(self.weights),
+            "threshold": self.threshold,
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any], schema: Schema) -> "SigmoidSum":
+        """The query that `to_json` described."""
+        for name in document["columns"]:
+            schema.position(name)
+        return cls(tuple(document["columns"]), tuple(document["weights"]), float(document["threshold"]))
+
+
+def _positions(rows: Rows, name: str) -> Int[np.ndarray, " rows"]:
+    """A column scaled to [0, 1] in units of 2^-10, in whole-number arithmetic."""
+    column, codes = rows.schema.column(name), rows.column(name).astype(np.int64)
+    if not isinstance(column, Numeric):
+        return ((2 * codes + 1) << BITS) // (2 * column.size)
+    if column.steps == 1:
+        return np.full(len(codes), 1 << (BITS - 1))
+    scaled = (codes.astype(np.float64) * (1 << BITS) / (column.steps - 1) + 0.5).astype(np.int64)
+    return np.where(codes == column.steps, 1 << (BITS - 1), scaled)
+
+
+def _soft_positions(soft: Any, name: str) -> Any:
+    import jax.numpy as jnp
+
+    column = soft.layout.schema.column(name)
+    if isinstance(column, Numeric):
+        position, present = soft.position(name)
+        if column.steps == 1:
+            return jnp.full_like(position, 0.5)
+        return position * present + 0.5 * (1 - present)
+    axis = soft.layout.axes[soft.layout.schema.position(name)]
+    return soft.values[soft.layout.schema.position(name)] @ ((jnp.arange(axis.size) + 0.5) / axis.size)

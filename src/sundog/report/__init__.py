@@ -1,0 +1,5 @@
+"""The report: what was released at what cost, and how well the synthetic rows follow it. Public values only."""
+
+from sundog.report.page import report_page, summary_fragment, write_report
+
+__all__ = ["report_page", "summary_fragment", "write_report"]

@@ -1,0 +1,76 @@
+"""Constraints that every row must satisfy, as the schema file declares them under `constraints`.
+
+    {"kind": "compare", "left": "admitted", "operator": "<=", "right": "discharged"}
+    {"kind": "sum", "columns": ["wage", "bonus"], "maximum": 1000000}        also "minimum", "equals" (a number or a column)
+    {"kind": "ratio", "numerator": "tax", "denominator": "income", "minimum": 0, "maximum": 0.6}
+    {"kind": "determines", "columns": ["postcode"], "column": "region"}      with "map" where the mapping is public
+    {"kind": "impossible", "where": {"sex": "male", "pregnant": true, "age": {"maximum": 9}}}
+    {"kind": "protected", "weights": {"age": 1, "income": 2}, "threshold": 1.5, "strength": 1}
+
+Each may have a `name`, used in messages. Here they become exact statements about codes: sums are whole-number sums of grid
+units, so that no rounding decides. A row in which a compared or added number is missing satisfies the constraint, as in
+SQL; an impossible combination may name missing values with null. A ratio is a statement about products,
+minimum * denominator <= numerator <= maximum * denominator, so a denominator of zero allows only a numerator of zero.
+`strength` is the pull on particles (method privpgd) towards a linear constraint while they move, 0 for none.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Linear:
+    """sum of coefficient * units <= limit, or = limit: whole numbers, units counted as in the column's grid."""
+
+    name: str
+    columns: tuple[str, ...]
+    coefficients: tuple[int, ...]
+    limit: int
+    equal: bool
+    strength: float = 1.0
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Two columns of labels of which only some pairs of codes may occur together."""
+
+    name: str
+    columns: tuple[str, str]
+    allowed: frozenset[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Impossible:
+    """A combination that no row may have: for every column, half-open runs of codes; all columns inside is forbidden."""
+
+    name: str
+    columns: tuple[str, ...]
+    ranges: tuple[tuple[tuple[int, int], ...], ...]
+
+
+@dataclass(frozen=True)
+class Determines:
+    """A functional dependency: rows that agree on `by` agree on `column`; `mapping` holds what is publicly known."""
+
+    name: str
+    by: tuple[str, ...]
+    column: str
+    mapping: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns it speaks of."""
+        return (*self.by, self.column)
+
+
+@dataclass(frozen=True)
+class ProtectedStatistic:
+    """A threshold statistic that particles should NOT reproduce: the share of rows with <weights, x> above a threshold."""
+
+    name: str
+    columns: tuple[str, ...]
+    weights: tuple[float, ...]
+    threshold: float
+    strength: float
+
+
+Constraint = Linear | Pairs | Impossible | Determines | ProtectedStatistic

@@ -1,0 +1,345 @@
+"""Wrong mechanisms, each killed by a named check: a check that kills nothing would be worth nothing."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import checks
+import numpy as np
+import pytest
+import worlds
+from harness import TINY, TWO_WAY, run_command
+from test_audit import PAIRS
+
+from private import checks_noise
+from sundog.private import curator as curator_module
+from sundog.private import noise
+from sundog.private.curator import Curator
+from sundog.private.ledger import Ledger
+from sundog.queries import Marginal
+from sundog.released import Released
+from sundog.sources.duck import DuckTable
+from sundog.unit import PrivacyUnit
+
+GAUSSIAN, SCALE, COST, TOP_K = noise.add_gaussian, noise.gaussian_scale, noise.gaussian_cost, noise.top_k
+ADD, REPLACE = PrivacyUnit("add-remove"), PrivacyUnit("replace")
+SYNTHESIZE = ("synthesize", worlds.DATA, "--schema", worlds.SCHEMA, "--rho", "0.5", "--seed", "5", "-o", "out")
+
+
+SEEN = {
+    "interference": r"^(new categories|more rows|all equal|no rows): (exit code|other words|other files|another ledger|.* differs)",
+    "quoted": "got out",
+    "audit": "the attack shows mu >",
+    "check_gaussian": "does not follow its law",
+    "check_selection": "does not follow its law",
+    "check_choices": "chosen, .* expected",
+    "check_charges_cover_the_noise": r"charged .*, spent|nobody paid| for \d",
+    "check_charged_before_noise": "before its charge was on the ledger",
+    "check_categories_are_covered": r"pass a threshold|charged .*, spent",
+    "check_sensitivity": "add-remove|replace",
+}
+"""What each check says when it sees what it is there to see."""
+
+
+def killed(check, *arguments, **options):
+    """The check fails, and by what it is there to see."""
+    with pytest.raises(AssertionError, match=SEEN[check.__name__]):
+        check(*arguments, **options)
+
+
+# --- the noise itself -----------------------------------------------------------------------------------------------
+
+
+def audit(name="a row in an empty table", rho=2.0):
+    query, pair, unit = PAIRS[name]
+    checks.check_audit(query, pair, unit, rho=rho)
+
+
+WRONG_NOISE = {
+    "noise halved": lambda counts, scale: GAUSSIAN(counts, scale / 2),
+    "stddev / sqrt 2": lambda counts, scale: GAUSSIAN(counts, scale / math.sqrt(2)),
+    "no noise": lambda counts, scale: np.array(counts),
+}
+
+
+@pytest.mark.parametrize("mutant", WRONG_NOISE)
+def test_wrong_noise_is_killed_by_the_audit_and_by_the_law(monkeypatch, mutant):
+    monkeypatch.setattr(noise, "add_gaussian", WRONG_NOISE[mutant])
+    killed(audit)
+    killed(checks_noise.check_gaussian, 1.7, draws=20_000)
+
+
+def test_reused_noise_is_killed_by_the_law(monkeypatch):
+    kept = {}
+
+    def reused(counts, scale):
+        if (len(counts), scale) not in kept:
+            kept[len(counts), scale] = GAUSSIAN(np.zeros(len(counts), dtype=np.int64), scale)
+        return counts + kept[len(counts), scale]
+
+    monkeypatch.setattr(noise, "add_gaussian", reused)
+    killed(checks_noise.check_gaussian, 1.7, draws=20_000)
+
+
+# --- sensitivities --------------------------------------------------------------------------------------------------
+
+
+def test_a_marginal_without_root_two_is_killed_by_enumeration_ledger_and_audit(monkeypatch):
+    monkeypatch.setattr(Marginal, "sensitivity_squared", lambda self, neighbours: Fraction(1))
+    killed(checks.check_sensitivity, TWO_WAY)
+    killed(checks.check_charges_cover_the_noise, REPLACE)
+    killed(audit, "a row replaced")
+
+
+def test_closed_bins_are_killed_by_enumeration(monkeypatch):
+    def closed(self, rows, totals):
+        half_open(self, rows, totals)
+        for axis in self.axes:
+            codes = rows.column(axis.column)
+            for start in (axis.starts or ())[1:]:  # a boundary point counts in the cell below, too
+                totals[max(0, int(axis.cells(np.array([start]))[0]) - 1)] += int((codes == start).sum())
+
+    half_open = Marginal.add
+    monkeypatch.setattr(Marginal, "add", closed)
+    killed(checks.check_sensitivity, Marginal.of(TINY, "n"))
+
+
+def test_rows_per_unit_forgotten_is_killed_by_the_ledger_check(monkeypatch):
+    monkeypatch.setattr(Curator, "_squared", lambda self, square: square)
+    killed(checks.check_charges_cover_the_noise, PrivacyUnit("add-remove", "u", 2))
+    killed(checks.check_categories_are_covered, PrivacyUnit("add-remove", "u", 2))
+
+
+def test_units_that_are_not_bounded_are_killed_by_the_ledger_check(monkeypatch):
+    checks._tables.cache_clear()
+    stream = DuckTable._stream
+    monkeypatch.setattr(DuckTable, "_stream", lambda self, parts, unit: stream(self, parts, PrivacyUnit()))
+    killed(checks.check_charges_cover_the_noise, PrivacyUnit("add-remove", "u", 2))
+    checks._tables.cache_clear()
+
+
+def test_an_l1_score_with_root_two_is_killed_by_the_ledger_check(monkeypatch):
+    monkeypatch.setattr(Curator, "_block_l1", lambda self, query: Fraction(14143, 10000))
+    killed(checks.check_charges_cover_the_noise, REPLACE)
+
+
+# --- calibration and charges ----------------------------------------------------------------------------------------
+
+
+def test_d_for_d_squared_is_killed_by_the_ledger_check(monkeypatch):
+    monkeypatch.setattr(noise, "gaussian_scale", lambda square, rho: SCALE(Fraction(math.sqrt(square)), rho))
+    monkeypatch.setattr(noise, "gaussian_cost", lambda square, scale: COST(Fraction(math.sqrt(square)), scale))
+    killed(checks.check_charges_cover_the_noise, REPLACE)
+
+
+def test_top_k_without_root_k_is_killed_by_the_ledger_check_and_by_the_law(monkeypatch):
+    monkeypatch.setattr(noise, "top_k_scale", lambda bound, k, *, rho: SCALE(Fraction(bound) ** 2, rho))
+    monkeypatch.setattr(noise, "top_k_cost", lambda bound, k, *, scale: COST(Fraction(bound) ** 2, scale))
+    killed(checks.check_charges_cover_the_noise, ADD)
+    killed(checks_noise.check_selection, [0, 2, 4], 2, scale=3.0, draws=2000)
+
+
+def test_half_of_the_cost_is_killed_by_the_ledger_check(monkeypatch):
+    monkeypatch.setattr(noise, "gaussian_cost", lambda square, scale: COST(square, scale) / 2)
+    killed(checks.check_charges_cover_the_noise, ADD)
+
+
+def test_measuring_again_uncharged_is_killed_by_the_ledger_check(monkeypatch):
+    def twice(self, schema, queries, *, rho, shares):
+        made = measure(self, schema, queries, rho=rho, shares=shares)
+        for one in made:
+            noise.add_gaussian(one.values, one.stddev)
+        return made
+
+    measure = Curator._measure
+    monkeypatch.setattr(Curator, "_measure", twice)
+    killed(checks.check_charges_cover_the_noise, ADD)
+
+
+def test_charging_after_the_noise_is_killed_by_the_order_check(monkeypatch, own_ledger):
+    """The charges of one step are written when the next one begins."""
+    waiting, charge = [], Ledger.charge
+
+    def later(self, dataset, charges, **options):
+        receipts = charge(self, dataset, waiting.pop(), **options) if waiting else []
+        waiting.append(charges)
+        return [*receipts, *curator_module.np.arange(len(charges))][-len(charges) :]
+
+    monkeypatch.setattr(Ledger, "charge", later)
+    killed(checks.check_charged_before_noise, own_ledger, ADD)
+
+
+def test_a_low_threshold_is_killed_by_the_categories_check(monkeypatch):
+    threshold = noise.threshold
+    monkeypatch.setattr(noise, "threshold", lambda scale, delta, *, rows: threshold(scale, delta, rows=1) - 1)
+    killed(checks.check_categories_are_covered, ADD)
+    killed(checks.check_categories_are_covered, PrivacyUnit("replace", "u", 2))
+
+
+# --- choices --------------------------------------------------------------------------------------------------------
+
+
+def test_a_noiseless_choice_is_killed_by_the_law(monkeypatch):
+    monkeypatch.setattr(noise, "top_k", lambda scores, k, *, scale: np.argsort(-scores, kind="stable")[:k].tolist())
+    killed(checks.check_choices, runs=600)
+
+
+def test_permute_and_flip_charged_as_exponential_is_killed_by_the_law(monkeypatch):
+    def permute_and_flip(scores, k, *, scale):
+        import secrets
+
+        random = np.random.default_rng(secrets.randbits(64))
+        while True:
+            for index in random.permutation(len(scores)):
+                if random.random() < math.exp((scores[index] - max(scores)) / scale):
+                    return [int(index)]
+
+    monkeypatch.setattr(noise, "top_k", permute_and_flip)
+    killed(checks_noise.check_selection, [0, 2, 4, 6], 1, scale=3.0, draws=10_000)
+
+
+# --- leaks ----------------------------------------------------------------------------------------------------------
+
+
+def interference(folder, names=("base", "new categories", "more rows")):
+    every = worlds.any_size()
+    checks.check_noninterference(folder, {name: every[name] for name in names}, SYNTHESIZE)
+
+
+def test_nothing_is_killed_without_a_mutant(tmp_path):
+    interference(tmp_path)
+
+
+def test_a_domain_from_the_data_is_killed_by_noninterference(monkeypatch, tmp_path):
+    """The largest value seen becomes the upper bound of a column."""
+
+    def narrow(self, table, schema, **options):
+        rows = curator_module.open_private(table).read(schema)
+        seen = int(max(rows.column("age"), default=0))
+        columns = tuple(replace(column, upper=seen) if column.name == "age" else column for column in schema.columns)
+        init(self, table, replace(schema, columns=columns), **options)
+
+    init = Curator.__init__
+    monkeypatch.setattr(Curator, "__init__", narrow)
+    killed(interference, tmp_path, ("base", "all equal", "no rows"))
+
+
+def test_the_true_number_of_rows_is_killed_by_noninterference(monkeypatch, tmp_path):
+    def count(self):
+        return int(self._source.add_up(self.schema, self.unit, add=curator_module._add_length, size=1)[0])
+
+    monkeypatch.setattr(Curator, "count", count)
+    killed(interference, tmp_path)
+
+
+def test_an_output_as_long_as_the_data_is_killed_by_noninterference(monkeypatch, tmp_path):
+    lengths, answers = [], Curator._answers
+
+    def remember(self, schema, queries):
+        exact = answers(self, schema, queries)
+        lengths.append(int(exact[0].sum()))
+        return exact
+
+    monkeypatch.setattr(Curator, "_answers", remember)
+    monkeypatch.setattr(Released, "rows", property(lambda self: max(lengths[-1], 1)))
+    killed(interference, tmp_path)
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_word_about_the_rows_is_killed_by_noninterference(monkeypatch, tmp_path, stream):
+    import sys
+
+    answers = Curator._answers
+
+    def talk(self, schema, queries):
+        exact = answers(self, schema, queries)
+        print(f"read {exact[0].sum()} rows", file=getattr(sys, stream))
+        return exact
+
+    monkeypatch.setattr(Curator, "_answers", talk)
+    killed(interference, tmp_path)
+
+
+def test_an_unknown_value_that_is_refused_is_killed_by_noninterference(monkeypatch, tmp_path):
+    from sundog.errors import UserError
+
+    answers = Curator._answers
+
+    def strict(self, schema, queries):
+        exact = answers(self, schema, queries)
+        if exact[1][-1] == len(queries):
+            return exact
+        if any(query.columns == ("region",) and counts[-1] > 30 for query, counts in zip(queries, exact, strict=True)):
+            raise UserError("a value is not in its list of categories")
+        return exact
+
+    monkeypatch.setattr(Curator, "_answers", strict)
+    killed(interference, tmp_path)
+
+
+def test_a_ledger_that_tells_of_rows_is_killed_by_noninterference(monkeypatch, tmp_path):
+    charge = Curator._charge
+
+    def tell(self, charges):
+        total = self._source.add_up(self.schema, self.unit, add=curator_module._add_length, size=1)[0]
+        return charge(self, [replace(one, details={**one.details, "rows": int(total)}) for one in charges])
+
+    monkeypatch.setattr(Curator, "_charge", tell)
+    killed(interference, tmp_path)
+
+
+def quoted(folder, lines, code=0):
+    outcome = run_command(worlds.write(folder, lines), *SYNTHESIZE, inputs=(worlds.DATA,))
+    checks.check_no_token(outcome, code)
+
+
+TOKEN_LINE = [*worlds.any_size()["base"], b",".join([checks.TOKEN.encode()] * 9)]
+
+
+def test_no_secret_gets_out_without_a_mutant(tmp_path):
+    quoted(tmp_path, TOKEN_LINE)
+
+
+def test_a_log_that_quotes_a_cell_is_killed_by_the_token_check(monkeypatch, tmp_path):
+    batches = DuckTable._batches
+
+    def log(self, schema, unit):
+        import sys
+
+        for (value,) in self.connection.sql(f"SELECT {self.raw['region'].sql} FROM {self.relation}").fetchall():
+            print(f"unknown label {value}", file=sys.stderr)  # noqa: T201
+        yield from batches(self, schema, unit)
+
+    monkeypatch.setattr(DuckTable, "_batches", log)
+    killed(quoted, tmp_path, TOKEN_LINE)
+
+
+def test_a_message_that_quotes_the_engine_is_killed_by_the_token_check(monkeypatch, tmp_path):
+    from contextlib import contextmanager
+
+    from sundog.errors import UserError
+
+    @contextmanager
+    def loud(self):
+        try:
+            yield
+        except Exception as error:
+            raise UserError(f"the engine failed: {error}") from error
+
+    monkeypatch.setattr(DuckTable, "quiet_failures", loud)
+    monkeypatch.setattr(
+        "sundog.sources.encode.RawColumn.as_number", lambda self: f"CAST({self.sql} AS DOUBLE)", raising=True
+    )
+    killed(quoted, tmp_path, TOKEN_LINE, code=2)
+
+
+def test_exact_counts_in_a_file_are_killed_by_noninterference(monkeypatch, tmp_path):
+    answers = Curator._answers
+
+    def cache(self, schema, queries):
+        exact = answers(self, schema, queries)
+        np.save("cache.npy", np.concatenate(exact))
+        return exact
+
+    monkeypatch.setattr(Curator, "_answers", cache)
+    killed(interference, tmp_path)

@@ -1,0 +1,81 @@
+"""T0: replace what the noise returns by constants, and a complete run says the same about any two tables."""
+
+import checks
+import pytest
+import worlds
+
+from sundog.methods import METHODS
+
+BUDGET = ("--epsilon", "1", "--delta", "1e-6")
+SYNTHESIZE = ("synthesize", worlds.DATA, "--schema", worlds.SCHEMA, "--seed", "5", "-o", "out")
+MEASURE = ("measure", worlds.DATA, "--schema", worlds.SCHEMA, "-o", "released.json")
+GENERATE = ("generate", "released.json", "--seed", "7", "-o", "generated")
+COMPLETE = ("schema", "complete", worlds.DATA, "--schema", worlds.SCHEMA, "-o", "full.json")
+
+
+def test_synthesize_where_the_number_of_rows_is_private(tmp_path):
+    (outcome,) = checks.check_noninterference(tmp_path, worlds.any_size(), (*SYNTHESIZE, *BUDGET))
+    assert {"out/released.json", "out/certificate.json", "out/certificate.html"} < set(outcome.files)
+
+
+@pytest.mark.parametrize("options", [("--format", "parquet", "--json"), ("--rows", "17")])
+def test_other_ways_to_synthesize(tmp_path, options):
+    checks.check_noninterference(tmp_path, worlds.few(worlds.any_size()), (*SYNTHESIZE, *BUDGET, *options))
+
+
+def test_measure_and_generate(tmp_path):
+    checks.check_noninterference(tmp_path, worlds.few(worlds.any_size()), (*MEASURE, *BUDGET), GENERATE)
+
+
+def test_units_of_several_rows(tmp_path):
+    unit = ("--unit", "visit", "--rows-per-unit", "2")
+    checks.check_noninterference(tmp_path, worlds.few(worlds.any_size()), (*SYNTHESIZE, *BUDGET, *unit))
+
+
+def test_where_the_number_of_rows_is_public(tmp_path):
+    replace = ("--epsilon", "1", "--neighbours", "replace")
+    checks.check_noninterference(tmp_path, worlds.same_size(), (*SYNTHESIZE, *replace))
+
+
+def test_measure_and_generate_where_the_number_of_rows_is_public(tmp_path):
+    replace = ("--rho", "0.1", "--neighbours", "replace")
+    checks.check_noninterference(tmp_path, worlds.few(worlds.same_size()), (*MEASURE, *replace), GENERATE)
+
+
+def test_units_are_replaced_without_a_public_number_of_rows(tmp_path):
+    unit = ("--unit", "visit", "--rows-per-unit", "2", "--neighbours", "replace")
+    checks.check_noninterference(tmp_path, worlds.few(worlds.any_size()), (*MEASURE, *BUDGET, *unit))
+
+
+def test_completing_a_schema(tmp_path):
+    (outcome,) = checks.check_noninterference(tmp_path, worlds.any_size(), (*COMPLETE, *BUDGET), document=worlds.OPEN)
+    assert b'"second"' in outcome.files["full.json"]
+
+
+def test_completing_a_schema_where_the_number_of_rows_is_public(tmp_path):
+    checks.check_noninterference(
+        tmp_path, worlds.few(worlds.same_size()), (*COMPLETE, *BUDGET, "--neighbours", "replace"), document=worlds.OPEN
+    )
+
+
+def test_failures_say_the_same_too(tmp_path):
+    """A limit, a missing column, a wrong option: told before any row is read."""
+    wrong = [("--unit", "absent"), ("--epsilon", "0"), ("--rows", "0")]
+    for number, options in enumerate(wrong):
+        seen = set()
+        for name, lines in worlds.few(worlds.any_size()).items():
+            place = worlds.write(tmp_path / f"{number} {name}", lines)
+            outcome = checks.run_command(place, *SYNTHESIZE, *BUDGET, *options)
+            seen.add((outcome.code, outcome.stdout, outcome.stderr, tuple(outcome.ledger)))
+        assert len(seen) == 1
+        assert seen.pop()[0] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"independent"}))
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+def test_every_method(tmp_path, method, neighbours):
+    tables = worlds.any_size() if neighbours == "add-remove" else worlds.same_size()
+    chosen = {name: tables[name] for name in ("base", "new categories", "all null", list(tables)[-1])}
+    options = ("--method", method, "--neighbours", neighbours, "--rows", "50")
+    checks.check_noninterference(tmp_path, chosen, (*SYNTHESIZE, *BUDGET, *options))

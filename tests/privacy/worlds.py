@@ -1,0 +1,85 @@
+"""Tables with one public schema and very different rows: what a run lets out must not depend on which one it read."""
+
+import json
+
+import tables
+
+SCHEMA = "schema.json"
+DATA = "data.csv"
+
+
+def lines_of(values):
+    """The lines of a CSV file, header first, as bytes."""
+    cells = zip(*([tables.text(value) for value in column] for column in values.values()), strict=True)
+    quoted = (",".join('"' + cell.replace('"', '""') + '"' if cell else "" for cell in row) for row in cells)
+    return [",".join(values).encode(), *(row.encode() for row in quoted)]
+
+
+def changed(values, **columns):
+    """The same table with some columns given anew, by a value or a list."""
+    rows = len(values["age"])
+    return values | {name: column if isinstance(column, list) else [column] * rows for name, column in columns.items()}
+
+
+def ragged(values):
+    """Lines too short, too long, with stray quotes, NUL bytes and nonsense in every cell; as many rows as before."""
+    header, *rows = lines_of(values)
+    rows[0] = b'"1"'
+    rows[1] += b',"surplus",,"cells"'
+    rows[2] = b",,,,,,,,"
+    rows[3] = rows[3].replace(b'"', b"", 1).replace(b",", b'x"y,', 1)
+    rows[4] = b",".join([b"non\x00sense"] * 9)
+    rows[5] = b",".join([b"1e999"] * 9)
+    rows[6] = b",".join(['"😀\n"'.encode()] * 9)
+    return [header, *rows]
+
+
+def same_size(rows=40):
+    """Tables of equally many rows: neighbours many times removed where the number of rows is public."""
+    base = tables.table(rows, seed=3)
+    return {
+        "base": lines_of(base),
+        "other rows": lines_of(tables.table(rows, seed=4)),
+        "new categories": lines_of(changed(base, region="never seen", grade="top", parity=77, smoker="perhaps")),
+        "outliers": lines_of(changed(base, age=10**9, cost=[1e9] * (rows - 1) + [-1e300], seen="9999-12-31T00:00:00")),
+        "all null": lines_of(changed(base, region=None, cost=None, day=None, smoker=None, grade=None, age=None)),
+        "all equal": lines_of(changed(base, region="01", grade="low", parity=0, age=0, smoker=True)),
+        "malformed cells": ragged(base),
+        "unreadable": lines_of(changed(base, age="?", cost="n/a", day="31st of May", seen="noon", parity="one")),
+    }
+
+
+def any_size():
+    """Tables of any size, and files whose very lines are broken."""
+    base = tables.table(40, seed=3)
+    header, *rows = lines_of(base)
+    return same_size() | {
+        "no rows": [header],
+        "one row": [header, rows[0]],
+        "more rows": lines_of(tables.table(300, seed=5)),
+        "bytes that are no text": [header, *rows[:20], b"\xff\xfe,\xff", b"\x80" * 50, *rows[20:]],
+        "an unclosed quote": [header, *rows[:20], b'"' + rows[20].replace(b'"', b""), *rows[21:]],
+        "binary": [header, *rows[:3], bytes(range(256)) * 20, *rows[3:]],
+        "blank lines": [header, b"", *rows[:5], b"", b"", *rows[5:], b""],
+    }
+
+
+def few(every):
+    """The most different ones, for variants of a command."""
+    return {name: every[name] for name in ("base", "new categories", "all null", "malformed cells", list(every)[-2])}
+
+
+def write(folder, lines, document=None):
+    """The data and the schema as files of one name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / DATA).write_bytes(b"\n".join(lines) + b"\n")
+    (folder / SCHEMA).write_text(json.dumps(document or tables.DOCUMENT), encoding="utf-8")
+    return folder
+
+
+OPEN_FIELDS = [
+    {key: value for key, value in field.items() if key not in ("categories", "constraints", "sundog")}
+    for field in tables.FIELDS
+]
+OPEN = {"name": "clinic", "fields": OPEN_FIELDS}
+"""The same table with nothing declared: for `schema complete`."""

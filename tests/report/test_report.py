@@ -1,0 +1,143 @@
+"""The public report: a function of released values, self-contained, bounded, escaped, right."""
+
+import re
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import sundog
+from related_tables import DOCUMENT, SCHEMA, permuted, related
+from sundog.model import Model
+from sundog.private import noise
+from sundog.queries import Marginal, answer
+from sundog.released import Guarantee, Measurement, Payment, Released
+from sundog.report import facts, report_page, summary_fragment
+from sundog.rows import Rows
+from sundog.schema import Schema
+from sundog.unit import PrivacyUnit
+
+ROWS = related(2000, 1)
+
+
+def released(rows=ROWS, *, ways=(1, 2), stddev=5.0, seed=0, schema=SCHEMA, payments=()):
+    random = np.random.default_rng(seed)
+    queries = [Marginal.of(schema, *names) for k in ways for names in combinations(schema.names, k)]
+    measured = tuple(
+        Measurement(q, answer(q, rows) + np.rint(random.normal(0, stddev, q.size)).astype(np.int64), stddev, "small#1")
+        for q in queries
+    )
+    guarantee = Guarantee(PrivacyUnit(), "gaussian", 0.02, epsilon=1.0, delta=1e-9)
+    return Released(schema, measured, guarantee, payments=tuple(payments), dataset=schema.name or "")
+
+
+def test_the_same_release_and_seed_give_the_same_bytes():
+    first, second = (Model.from_released(released(ways=(1,)), method="independent", seed=7) for _ in range(2))
+    pages = [report_page(m.released, m.rows(300), method="independent") for m in (first, second)]
+    assert pages[0] == pages[1]
+    assert report_page(first.released, first.rows(300, seed=8), method="independent") != pages[0]
+
+
+def test_no_part_of_it_depends_on_the_rows_but_through_the_measurements(monkeypatch, tmp_path):
+    monkeypatch.setattr(noise, "add_gaussian", lambda counts, scale: np.full(len(counts), 50, dtype=np.int64))
+    tables = [related(300, 1).to_arrow(), {"a": ["new"], "b": [None], "x": [10**9], "z": ["?"], "y": ["maybe"]}]
+    pages = []
+    for number, table in enumerate(tables):
+        model = (
+            sundog.Synthesizer(DOCUMENT, epsilon=1.0, delta=1e-9, seed=3, ledger=tmp_path / f"{number}.sqlite")
+            .fit(table)
+            .model
+        )
+        model.report(tmp_path / "report.html")
+        pages.append((tmp_path / "report.html").read_bytes() + model._repr_html_().encode())
+    assert pages[0] == pages[1]
+
+
+def test_it_is_self_contained_and_says_the_guarantee():
+    page = report_page(
+        released(payments=[Payment("small#1", "gaussian", "a (4)", 0.02, 0.0, {"stddev": 5.0})]), ROWS, method="m"
+    )
+    assert not re.search(r"(https?:|src=|href=|url\(|@import|<script|<link)", page)
+    assert "(epsilon = 1, delta = 1e-09)-differential privacy" in page
+    assert "at most 74 % sure" in page
+    assert "What it does not cover" in page
+    assert "small#1" in page
+    assert "10 of 10 pairs were measured" in page
+    assert page.count('class="chart"') == 5 + 6
+
+
+def test_without_pairs_it_says_that_relations_are_not_taken_from_the_data():
+    page = report_page(released(ways=(1,)), ROWS, method="independent")
+    assert "No pair of columns was measured" in page
+
+
+def test_a_column_that_was_not_measured_is_said_to_be_so():
+    kept = released(ways=(1,)).with_measurements(released(ways=(1,)).measurements[:2])
+    page = report_page(kept, ROWS, method="m")
+    assert page.count("not measured") >= 3
+
+
+def test_wide_tables_stay_small_and_names_cannot_break_the_page():
+    random = np.random.default_rng(1)
+    evil = "<script>alert('x')</script>"
+    fields = [
+        {"name": f"{evil} {k}", "type": "string", "categories": [f"<b>žluťoučký {j}" for j in range(40)]}
+        for k in range(200)
+    ]
+    schema = Schema.from_json({"name": evil, "fields": fields})
+    rows = Rows(schema, tuple(random.integers(0, 41, 300) for _ in fields))
+    payments = [Payment(f"wide#{k}", "gaussian", f"{evil} {k}", 1e-4) for k in range(400)]
+    page = report_page(released(rows, ways=(1,), schema=schema, payments=payments), rows, method="independent")
+    assert len(page.encode()) < 500_000
+    assert "<script" not in page
+    assert "<b>ž" not in page
+    assert "columns that differ most" in page
+    assert "<script" not in summary_fragment(released(rows, ways=(1,), schema=schema), method="independent")
+
+
+def test_column_facts_are_shares_with_the_right_bands():
+    found = {f.column.name: f for f in facts.column_facts(released(ways=(1,), stddev=5.0), ROWS)}
+    for each in found.values():
+        assert each.synthetic.sum() == pytest.approx(1.0)
+    assert found["b"].half_width == pytest.approx(1.96 * np.sqrt(25 + 1 / 12) / 2000, rel=0.01)
+    assert found["z"].labels[-1] == "missing"
+    assert len(found["z"].labels) == facts.BARS + 1
+    assert found["x"].half_width.max() > found["b"].half_width.max()
+
+
+def test_many_labels_become_one_bar_of_others():
+    schema = Schema.from_json({"fields": [{"name": "c", "type": "string", "categories": [str(k) for k in range(50)]}]})
+    rows = Rows(schema, (np.minimum(np.random.default_rng(1).geometric(0.2, 500) - 1, 49),))
+    found = facts.column_facts(released(rows, ways=(1,), schema=schema, stddev=1.0), rows)[0]
+    assert len(found.labels) == facts.LABELS + 1
+    assert found.labels[-1] == "39 others"
+    assert found.synthetic.sum() == pytest.approx(1.0)
+
+
+def test_the_pair_that_was_broken_comes_first():
+    broken = permuted(ROWS, "x")
+    found = facts.pair_facts(released(), broken)
+    assert "x" in found[0].columns
+    assert found[0].disagreement > found[0].noise
+    assert np.abs(found[0].deviations).max() > 3
+
+
+@pytest.mark.parametrize("synthetic", [ROWS, related(900, 8), permuted(ROWS, "y")], ids=["same", "fresh", "broken"])
+def test_the_error_bar_holds_for_95_of_100_answers(synthetic):
+    shares = []
+    for seed in range(12):
+        release = released(seed=seed, stddev=6.0)
+        bars = {line.name: line.error_bar for line in facts.class_facts(release, synthetic)}
+        for m in release.measurements:
+            ours = answer(m.query, synthetic) * (release.rows / len(synthetic))
+            bar = bars[f"{len(m.query.axes)}-way marginal"]
+            shares.append(np.abs(ours - answer(m.query, ROWS)) <= bar)
+    assert np.concatenate(shares).mean() >= 0.95
+
+
+def test_synthesizer_and_model_show_themselves_in_notebooks(tmp_path):
+    model = sundog.Synthesizer(DOCUMENT, epsilon=1.0, delta=1e-9, ledger=tmp_path / "ledger.sqlite")
+    assert "not fitted" in model._repr_html_()
+    model.fit(ROWS.to_arrow())
+    assert "1-way marginal" in model._repr_html_()
+    assert len(model._repr_html_()) < 5000

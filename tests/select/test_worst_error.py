@@ -1,0 +1,125 @@
+"""Worst error with a real curator: it spends its budget to the end, and measures no block twice, of any class."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from sundog.keys import key_of
+from sundog.private.accountant import Budget
+from sundog.private.curator import Curator
+from sundog.private.ledger import Ledger
+from sundog.private.table import PrivateTable
+from sundog.queries import answer
+from sundog.schema import Categorical, Numeric, Schema
+from sundog.select import WorstError
+from sundog.workload import Workload
+from sundog.workload.build import uniform_rows
+from sundog.workload.model import KINDS
+
+SCHEMA = Schema(
+    (
+        Categorical("colour", ("red", "green", "blue")),
+        Categorical("paid", ("no", "yes")),
+        Numeric("age", "integer", 0, 19, nullable=True),
+        Numeric("hours", "integer", 0, 9),
+    ),
+    targets=("paid",),
+)
+OPTIONS = {
+    "prefixes": {"count": 20},
+    "ranges": {"count": 20},
+    "halfspaces": {"directions": 4, "thresholds": 3},
+    "conditional_ranges": {"count": 5},
+    "conditional_thresholds": {"directions": 2, "thresholds": 3},
+    "conditional_marginals": {"k": 1},
+    "at_least": {"k": 2, "least": 1},
+    "trees": {"levels": 2},
+}
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """A stand-in for a generator: it answers from rows that know nothing."""
+
+    def answer(self, state, query):
+        return answer(query, state) / len(state)
+
+
+def mixed():
+    """Every kind of workload at once."""
+    parts = [KINDS[kind](SCHEMA, **OPTIONS.get(kind, {})) for kind in KINDS]
+    return sum(parts[1:], start=parts[0]).queries
+
+
+def curator(tmp_path, neighbours, rho=2.0):
+    random = np.random.default_rng(0)
+    table = {
+        "colour": random.choice(["red", "green", "blue"], 300, p=[0.7, 0.2, 0.1]).tolist(),
+        "paid": random.choice(["no", "yes"], 300).tolist(),
+        "age": [None if age > 18 else int(age) for age in random.integers(0, 20, 300)],
+        "hours": random.integers(0, 4, 300).tolist(),
+    }
+    from sundog.unit import PrivacyUnit
+
+    made = Curator(
+        PrivateTable(table),
+        SCHEMA,
+        budget=Budget(rho=rho),
+        dataset="mixed",
+        unit=PrivacyUnit(neighbours),
+        ledger=Ledger(tmp_path / "ledger.sqlite"),
+    )
+    made.measure(Workload.marginals(SCHEMA, k=1).queries, rho / 10)
+    return made
+
+
+def spend(rule, made, workload):
+    """The loop, without a generator to fit: how many rounds there were."""
+    model, previous = (Uniform(), uniform_rows(key_of(0), SCHEMA, 500)), None
+    for turn in range(100):
+        proposal = rule.propose(
+            workload,
+            model=model,
+            released=made.released(),
+            remaining_rho=made.remaining_rho,
+            previous=previous,
+        )
+        if proposal is None:
+            return turn
+        chosen = made.select(proposal.selection, proposal.rho_select)
+        made.measure([*proposal.queries, *chosen], proposal.rho_measure, shares=proposal.shares)
+        previous = proposal
+    raise AssertionError("the rule never ends")
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+@pytest.mark.parametrize("score", ["L1", "Linf"])
+def test_a_run_over_every_class_spends_all_and_measures_nothing_twice(tmp_path, neighbours, score):
+    made, workload = curator(tmp_path, neighbours), mixed()
+    assert spend(WorstError(rounds=4, per_round=6, score=score), made, workload) == 4
+    released = made.released()
+    assert len(released.measurements) == 4 + 4 * 6
+    measured = [key for measurement in released.measurements for key in measurement.query.block_keys()]
+    assert len(set(measured)) == len(measured)
+    assert released.guarantee.rho <= 2.0
+    assert released.guarantee.rho == pytest.approx(2.0, rel=1e-9)
+    known = {key for query in workload for key in query.block_keys()}
+    assert {key for m in released.measurements[4:] for key in m.query.block_keys()} <= known
+
+
+def test_a_block_measured_before_is_no_candidate_even_inside_another_query(tmp_path):
+    made = curator(tmp_path, "add-remove")
+    (prefixes,) = Workload.prefixes(SCHEMA, count=6, labels=0, numbers=1, seed=3).queries
+    first, rest = prefixes.subset([0, 1]), Workload.prefixes(SCHEMA, count=6, labels=0, numbers=1, seed=3).queries
+    made.measure([first], 0.1)
+    distinct = len({*prefixes.block_keys()} - {*first.block_keys()})
+    proposal = WorstError(rounds=1, per_round=50).propose(
+        rest,
+        model=(Uniform(), uniform_rows(key_of(0), SCHEMA, 500)),
+        released=made.released(),
+        remaining_rho=made.remaining_rho,
+        previous=None,
+    )
+    assert list(proposal.selection.weights[:2]) == [0, 0]
+    assert sum(proposal.selection.weights) >= distinct
