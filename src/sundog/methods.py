@@ -18,6 +18,7 @@ from sundog.generate import (
     Graphical,
     Independent,
     Particles,
+    Polished,
     PooledSearch,
     RelaxedProjection,
     UsesPublic,
@@ -229,6 +230,17 @@ METHODS = {
             bins=Thresholds(),
             uses="marginals, trees, ranges, halfspaces, and both by target",
             cost="a minute for 15 columns",
+        ),
+        Recipe(
+            "rap++-polished",
+            "RAP++, then a genetic search from its rounded rows on the same measurements: where sigmoids fall short.",
+            labels_and_thresholds,
+            ByClass(),
+            Polished(),
+            first=First(one_way, 0.2),
+            bins=Thresholds(),
+            uses="marginals, trees, ranges, halfspaces, and both by target",
+            cost="some minutes for 15 columns",
         ),
     )
 }
