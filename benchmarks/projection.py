@@ -112,7 +112,7 @@ def rounded_errors(schema: Any, table: Any, queries: Any, *, rows: Any) -> dict[
 
 
 def three_way(schema: Any, *, marginals: int = 64, bins: int = 33) -> Any:
-    """Random three-way marginals; with 33 bins for wide numbers the 64 have about 459,000 cells."""
+    """Random three-way marginals; with 33 bins for wide numbers the 64 have 449,487 cells."""
     from sundog.workload import Workload
 
     return Workload.marginals(schema, k=3, sample=marginals, seed=0, bins=bins).queries
@@ -147,7 +147,7 @@ def case_rap_cells(*, seed: int, epsilon: float) -> dict[str, Any]:
     from sundog.workload import Workload
 
     schema, table, _ = adult()
-    queries = Workload.marginals(schema, k=5, sample=64, seed=0, bins=10).queries
+    queries = Workload.marginals(schema, k=5, sample=64, seed=0, bins=17).queries
     recipe = Recipe(
         "rap", "", lambda _: queries, WorstError(rounds=2, per_round=2), RelaxedProjection(descent=Descent(steps=100)),
         first=First(one_way, share=0.2),

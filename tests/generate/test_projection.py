@@ -8,7 +8,7 @@ from projection_cases import MIXED, errors, mixed_rows, released
 
 from sundog import Synthesizer
 from sundog.errors import UserError
-from sundog.generate import AnnealedProjection, GenerativeNetwork, RelaxedProjection
+from sundog.generate import AnnealedProjection, GenerativeNetwork, Polished, RelaxedProjection
 from sundog.generate.adam import Descent
 from sundog.generate.annealed_projection import Annealing
 from sundog.generate.soft_table import sparsemax
@@ -151,3 +151,20 @@ def test_wrong_settings_are_named():
         RelaxedProjection(rows=0)
     with pytest.raises(UserError, match=r"sharpness 8\.0 to 4\.0"):
         Annealing(8.0, 4.0)
+
+
+def test_the_polish_mends_what_sigmoids_left():
+    """Figure 1 again, nothing but the prefixes known: the search from the projection's rows reaches the exact answers."""
+    schema = Schema.from_json(
+        {"fields": [{"name": "x", "type": "integer", "constraints": {"minimum": 0, "maximum": 100, "required": True}}]}
+    )
+    data = replace(mixed_rows(500), schema=schema, codes=(np.full(500, 50),))
+    query = prefixes(schema, [49, 50, 51])
+    release = released([query], data)
+    projection = AnnealedProjection(rows=100, descent=Descent(steps=50))
+    generator = Polished(rows=100, projection=projection)
+    before = projection.fit(key_of(1), projection.init(key_of(0), schema), released=release)
+    after = generator.fit(key_of(1), generator.init(key_of(0), schema), released=release)
+    exact = answer(query, data) / 500
+    assert np.abs(projection.answer(before, query) - exact).max() > 0.05
+    assert np.abs(generator.answer(after, query) - exact).max() < 0.02

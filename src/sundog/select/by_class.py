@@ -24,7 +24,7 @@ TABLES = {"Marginal", "BinaryTree"}
 class ByClass:
     """One shot; `tables` of the budget for marginals and trees where there is anything else."""
 
-    tables: float = 0.15
+    tables: float = 0.2
     selects = False
     refits = False
 
