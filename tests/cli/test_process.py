@@ -68,7 +68,8 @@ def test_wrong_words_end_with_2_and_no_traceback(place):
 def interrupt(place, patch, arguments, when):
     """Run with a patch that pauses somewhere, and interrupt it there."""
     script = (
-        "import sys, time\n"
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a suite in the background would ignore it
         "def pause(*_, **__):\n"
         "    print('paused', flush=True)\n"
         "    time.sleep(120)\n"

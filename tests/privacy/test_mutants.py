@@ -136,6 +136,11 @@ def test_an_l1_score_with_root_two_is_killed_by_the_ledger_check(monkeypatch):
     killed(checks.check_charges_cover_the_noise, REPLACE)
 
 
+def test_laplace_noise_by_the_l2_norm_is_killed_by_the_ledger_check(monkeypatch):
+    monkeypatch.setattr(Marginal, "sensitivity_l1", lambda self, neighbours: Fraction(14143, 10000))
+    killed(checks.check_charges_cover_the_noise, REPLACE)
+
+
 # --- calibration and charges ----------------------------------------------------------------------------------------
 
 
