@@ -13,7 +13,7 @@ import platform
 import sys
 from importlib import import_module
 
-BENCHMARKS = ("counting", "queries")
+BENCHMARKS = ("counting", "queries", "evaluate_speed", "methods_table", "projection")
 
 
 def machine() -> dict[str, str | int]:

@@ -18,7 +18,7 @@ ROWS, SEED = 20_000, 1
 OUT = Path("demo-output")
 LEDGER = OUT / "ledger.sqlite"
 RESULT = OUT / "likeness"
-PRIVACY = ["--epsilon", "1", "--delta", "1e-9", "--unit", "patient_id", "--rows-per-unit", "4"]
+PRIVACY = ["--epsilon", "1", "--delta", "1e-9"]
 
 
 def main() -> None:
@@ -26,26 +26,18 @@ def main() -> None:
     print(f"1. A made-up table of {ROWS} clinic visits stands in for the private data.\n")
     data, schema = clinic_visits.write(OUT, rows=ROWS, seed=SEED)
     print(f"   {data}\n   {schema} (the public schema: labels and round bounds)\n")
-    print("2. A likeness of it, at epsilon 1 for each patient with up to 4 visits:\n")
-    sundog(
-        "synthesize",
-        str(data),
-        "--schema",
-        str(schema),
-        *PRIVACY,
-        "--ledger",
-        str(LEDGER),
-        "-o",
-        str(RESULT),
-        "--force",
-    )
+    print("2. A likeness of it, at epsilon 1 for each visit:\n")
+    places = ["--ledger", str(LEDGER), "-o", str(RESULT), "--force"]
+    sundog("synthesize", str(data), "--schema", str(schema), *PRIVACY, *places)
     print("\n3. What the ledger remembers, over all runs of this demo:\n")
     sundog("ledger", "show", "clinic_visits", "--ledger", str(LEDGER))
     print("\n4. A glance at the synthetic rows (nobody in them exists; each column is one row):\n")
     print(glance(RESULT / "synthetic.csv"))
     print(f"\nThe synthetic table:  {RESULT / 'synthetic.csv'}")
+    print(f"How good it is:       {RESULT / 'report.html'} (open it in a browser)")
     print(f"The certificate:      {RESULT / 'certificate.html'} (open it in a browser)")
-    print("\nNext: sundog --help, or docs/command-line.md")
+    print("\nTo protect patients instead of visits: --unit patient_id --rows-per-unit 1, with a ledger of its own.")
+    print("Next: sundog --help, or docs/command-line.md")
 
 
 def sundog(*arguments: str) -> None:

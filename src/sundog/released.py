@@ -5,6 +5,7 @@ entry that paid for it. A Guarantee is what may be claimed for all of them toget
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -152,7 +153,7 @@ class Released:
             if document["format"] != FORMAT:
                 raise UserError(f"{str(path)!r} has format {document['format']!r}; this version reads {FORMAT!r}.")
             return Released.from_json(document)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
             kind = type(error).__name__
             raise UserError(
                 f"{str(path)!r} is not a file of released measurements ({kind}); write one with: sundog measure."
@@ -167,7 +168,7 @@ def _measurement_json(m: Measurement) -> dict[str, Any]:
 def _measurement(item: Mapping[str, Any], schema: Schema) -> Measurement:
     query = load_query(item["query"], schema)
     values = np.asarray(item["values"], dtype=np.int64)
-    if values.shape != (query.size,) or not item["stddev"] >= 0:
+    if values.shape != (query.size,) or not 0 < item["stddev"] < math.inf:
         raise ValueError("a measurement does not fit its query")
     return Measurement(query, values, float(item["stddev"]), item["receipt"], item["noise"])
 

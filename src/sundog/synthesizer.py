@@ -119,6 +119,11 @@ class Synthesizer:
         """Spend the budget on a table: a frame, a path, or a source. A second fit needs `spend_again=True`."""
         if self._model is not None and not spend_again:
             raise UserError("fit: this model has spent its budget; fit(..., spend_again=True) spends it once more.")
+        if self.paid_for is not None and self.paid_for.payments and not spend_again:
+            raise UserError(
+                "fit: a fit that broke off has spent its budget, and what it measured is in paid_for (see "
+                "Model.from_released); fit(..., spend_again=True) spends it once more."
+            )
         curator = self._curator(PrivateTable(table, delimiter=delimiter, sql=sql))
         fit_key, _ = split(key_of(self.seed), 2)
         curator.kept_back = self._adjust_share * curator.total_rho

@@ -31,7 +31,7 @@ class PrivacyUnit:
 
     def describe(self) -> str:
         """Who is protected, in one sentence for certificates."""
-        verb = "added or removed" if self.neighbours == "add-remove" else "replaced (the number of rows is public)"
+        verb = "added or removed" if self.neighbours == "add-remove" else "replaced"
         if self.column is None:
-            return f"one row {verb}"
+            return f"one row {verb}" + (" (the number of rows is public)" if self.neighbours == "replace" else "")
         return f"all rows of one value of {self.column!r} (at most {self.rows} are used) {verb}"

@@ -56,6 +56,7 @@ def queries_of(name):
             *Workload.prefixes(SCHEMA, count=30).queries,
             *Workload.ranges(SCHEMA, count=30, labels=2).queries,
             own_ranges(age=[(5, 70), (30, 111)], region=(1, 3)),
+            own_ranges(cost=(7, 8)),  # hardly ever holds
             own_ranges(smoker=(0, 3), day=(0, 10**6)),  # always holds
         ],
         "halfspaces": [

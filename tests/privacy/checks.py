@@ -70,6 +70,8 @@ def do_everything(curator):
     """Every way to spend: unequal shares, repeated queries, choices and scores with weights and penalties."""
     curator.measure(ONE_WAY, 0.5, shares=[1, 3])
     curator.measure([TWO_WAY, TWO_WAY], 0.5)
+    curator.measure([*ONE_WAY, TWO_WAY], 0.3, kind="laplace")
+    curator.measure_adjustments([TWO_WAY], 0.1, shares=[1.0])
     for score in ("L1", "Linf"):
         curator.select(Selection(CANDIDATES, ESTIMATES, 1, score), 0.3)
         curator.select(Selection(CANDIDATES, ESTIMATES, 2, score, weights=(1, 3, 2), penalties=(0, 5, 1)), 0.3)
@@ -92,6 +94,8 @@ def check_charges_cover_the_noise(unit):
 
 def _change_squared(kind, left, right):
     change = np.abs(left - right)
+    if kind == "laplace":
+        return int(change.sum()) ** 2
     return int(change.max()) ** 2 if kind == "exponential" else int((change**2).sum())
 
 
@@ -231,11 +235,14 @@ def exact_answer(query, rows, unit):
 @contextlib.contextmanager
 def constants():
     """Rows are read, charges written and noise drawn as ever; only then is the result thrown away for a constant."""
-    gaussian, top_k, categories = noise.add_gaussian, noise.top_k, Curator.categories
+    top_k, categories = noise.top_k, Curator.categories
 
-    def add_gaussian(counts, scale):
-        gaussian(counts, scale)
-        return np.arange(10, 10 + len(counts), dtype=np.int64)
+    def adding(kind, add):
+        def constant(counts, scale):
+            add(counts, scale)
+            return np.arange(10, 10 + len(counts), dtype=np.int64)
+
+        return mock.patch.object(noise, f"add_{kind}", constant)
 
     def choose(scores, k, *, scale):
         top_k(scores, k, scale=scale)
@@ -246,7 +253,8 @@ def constants():
         return ("first", "second")
 
     with (
-        mock.patch.object(noise, "add_gaussian", add_gaussian),
+        adding("gaussian", noise.add_gaussian),
+        adding("laplace", noise.add_laplace),
         mock.patch.object(noise, "top_k", choose),
         mock.patch.object(Curator, "categories", name),
     ):

@@ -80,7 +80,7 @@ class NoiseCall:
 
 @dataclass
 class Recorder:
-    """Wraps both noise functions; `entries` counts the ledger's entries at the time of a call."""
+    """Wraps all noise functions; `entries` counts the ledger's entries at the time of a call."""
 
     entries: object = staticmethod(lambda: 0)
     silent: bool = False
@@ -88,17 +88,24 @@ class Recorder:
 
     @contextlib.contextmanager
     def __call__(self):
-        gaussian, top_k = noise.add_gaussian, noise.top_k
+        top_k = noise.top_k
 
-        def add_gaussian(counts, scale):
-            self.calls.append(NoiseCall("gaussian", np.array(counts), scale, 1, self.entries()))
-            return np.array(counts) if self.silent else gaussian(counts, scale)
+        def adding(kind, add):
+            def wrapped(counts, scale):
+                self.calls.append(NoiseCall(kind, np.array(counts), scale, 1, self.entries()))
+                return np.array(counts) if self.silent else add(counts, scale)
+
+            return mock.patch.object(noise, f"add_{kind}", wrapped)
 
         def choose(scores, k, *, scale):
             self.calls.append(NoiseCall("exponential", np.array(scores), scale, k, self.entries()))
             return list(np.argsort(-scores, kind="stable")[:k]) if self.silent else top_k(scores, k, scale=scale)
 
-        with mock.patch.object(noise, "add_gaussian", add_gaussian), mock.patch.object(noise, "top_k", choose):
+        with (
+            adding("gaussian", noise.add_gaussian),
+            adding("laplace", noise.add_laplace),
+            mock.patch.object(noise, "top_k", choose),
+        ):
             yield self
 
 

@@ -94,6 +94,7 @@ def test_a_fit_never_spends_more_than_its_budget(own_ledger, epsilon, delta, uni
         neighbours=unit.neighbours,
         unit=unit.column,
         rows_per_unit=unit.rows,
+        method="independent",
         ledger=own_ledger,
     )
     with Recorder()() as seen:
@@ -184,7 +185,19 @@ def test_the_command_refuses_what_the_limit_does_not_allow(tmp_path):
     tables.write_csv(tmp_path / "data.csv", tables.table(30))
     (tmp_path / "schema.json").write_text(json.dumps(tables.DOCUMENT), encoding="utf-8")
     assert run_command(tmp_path, "ledger", "limit", "clinic", "--epsilon", "1", "--delta", "1e-9").code == 0
-    spend = ("measure", "data.csv", "--schema", "schema.json", "--epsilon", "0.8", "--delta", "1e-9", "-o")
+    spend = (
+        "measure",
+        "data.csv",
+        "--schema",
+        "schema.json",
+        "--epsilon",
+        "0.8",
+        "--delta",
+        "1e-9",
+        "--method",
+        "independent",
+        "-o",
+    )
     assert run_command(tmp_path, *spend, "first.json").code == 0
     before = Ledger(tmp_path / "ledger.sqlite").account("clinic").entries
     refused = run_command(tmp_path, *spend, "second.json")

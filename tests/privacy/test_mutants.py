@@ -23,7 +23,20 @@ from sundog.unit import PrivacyUnit
 
 GAUSSIAN, SCALE, COST, TOP_K = noise.add_gaussian, noise.gaussian_scale, noise.gaussian_cost, noise.top_k
 ADD, REPLACE = PrivacyUnit("add-remove"), PrivacyUnit("replace")
-SYNTHESIZE = ("synthesize", worlds.DATA, "--schema", worlds.SCHEMA, "--rho", "0.5", "--seed", "5", "-o", "out")
+SYNTHESIZE = (
+    "synthesize",
+    worlds.DATA,
+    "--schema",
+    worlds.SCHEMA,
+    "--method",
+    "independent",
+    "--rho",
+    "0.5",
+    "--seed",
+    "5",
+    "-o",
+    "out",
+)
 
 
 SEEN = {
@@ -123,6 +136,11 @@ def test_an_l1_score_with_root_two_is_killed_by_the_ledger_check(monkeypatch):
     killed(checks.check_charges_cover_the_noise, REPLACE)
 
 
+def test_laplace_noise_by_the_l2_norm_is_killed_by_the_ledger_check(monkeypatch):
+    monkeypatch.setattr(Marginal, "sensitivity_l1", lambda self, neighbours: Fraction(14143, 10000))
+    killed(checks.check_charges_cover_the_noise, REPLACE)
+
+
 # --- calibration and charges ----------------------------------------------------------------------------------------
 
 
@@ -145,8 +163,8 @@ def test_half_of_the_cost_is_killed_by_the_ledger_check(monkeypatch):
 
 
 def test_measuring_again_uncharged_is_killed_by_the_ledger_check(monkeypatch):
-    def twice(self, schema, queries, *, rho, shares):
-        made = measure(self, schema, queries, rho=rho, shares=shares)
+    def twice(*given, **options):
+        made = measure(*given, **options)
         for one in made:
             noise.add_gaussian(one.values, one.stddev)
         return made

@@ -7,9 +7,20 @@ import worlds
 from sundog.methods import METHODS
 
 BUDGET = ("--epsilon", "1", "--delta", "1e-6")
-SYNTHESIZE = ("synthesize", worlds.DATA, "--schema", worlds.SCHEMA, "--seed", "5", "-o", "out")
-MEASURE = ("measure", worlds.DATA, "--schema", worlds.SCHEMA, "-o", "released.json")
-GENERATE = ("generate", "released.json", "--seed", "7", "-o", "generated")
+SYNTHESIZE = (
+    "synthesize",
+    worlds.DATA,
+    "--schema",
+    worlds.SCHEMA,
+    "--method",
+    "independent",
+    "--seed",
+    "5",
+    "-o",
+    "out",
+)
+MEASURE = ("measure", worlds.DATA, "--schema", worlds.SCHEMA, "--method", "independent", "-o", "released.json")
+GENERATE = ("generate", "released.json", "--method", "independent", "--seed", "7", "-o", "generated")
 COMPLETE = ("schema", "complete", worlds.DATA, "--schema", worlds.SCHEMA, "-o", "full.json")
 
 

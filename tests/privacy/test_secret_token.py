@@ -22,8 +22,8 @@ from sundog.private.table import PrivateTable
 from sundog.synthesizer import Synthesizer
 
 BUDGET = ("--rho", "0.5", "--delta", "1e-6")
-MEASURE = ("measure", worlds.DATA, "--schema", worlds.SCHEMA, *BUDGET, "-o", "released.json")
-SYNTHESIZE = ("synthesize", worlds.DATA, "--schema", worlds.SCHEMA, *BUDGET, "-o", "out")
+MEASURE = ("measure", worlds.DATA, "--schema", worlds.SCHEMA, *BUDGET, "--method", "independent", "-o", "released.json")
+SYNTHESIZE = ("synthesize", worlds.DATA, "--schema", worlds.SCHEMA, *BUDGET, "--method", "independent", "-o", "out")
 COMPLETE = ("schema", "complete", worlds.DATA, "--schema", worlds.SCHEMA, *BUDGET, "-o", "full.json")
 HEADER, *ROWS = worlds.lines_of(tables.table(30))
 NAMES = [field["name"] for field in tables.FIELDS]
@@ -188,7 +188,9 @@ def test_cells_of_frames(name, kind):
         frame = (
             values if kind == "dictionary" else pd.DataFrame({k: pd.Series(v, dtype=object) for k, v in values.items()})
         )
-        model = checks.check_quiet_failure(lambda frame=frame: Synthesizer(tables.DOCUMENT, rho=0.5).fit(frame))
+        model = checks.check_quiet_failure(
+            lambda frame=frame: Synthesizer(tables.DOCUMENT, rho=0.5, method="independent").fit(frame)
+        )
         assert model is not None
         assert TOKEN not in json.dumps(model.released.to_json()) + repr(model)
 
@@ -207,7 +209,10 @@ def test_cells_of_frames(name, kind):
     ],
 )
 def test_frames_that_are_refused(frame):
-    assert checks.check_quiet_failure(lambda: Synthesizer(tables.DOCUMENT, rho=0.5).fit(frame)) is None
+    assert (
+        checks.check_quiet_failure(lambda: Synthesizer(tables.DOCUMENT, rho=0.5, method="independent").fit(frame))
+        is None
+    )
 
 
 def test_a_failure_inside_the_private_zone_is_told_without_its_text(tmp_path, monkeypatch):

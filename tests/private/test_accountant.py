@@ -219,8 +219,8 @@ def test_charges_are_validated():
     for wrong in ({"rho": -1.0}, {"rho": math.nan}, {"rho": 0.1, "delta": -1e-9}, {"rho": math.inf}):
         with pytest.raises(UserError, match="charge: "):
             Charge("gaussian", wrong.pop("rho"), label="x", **wrong)
-    with pytest.raises(UserError, match="laplace"):
-        Charge("laplace", 0.1, label="x")
+    with pytest.raises(UserError, match="geometric"):
+        Charge("geometric", 0.1, label="x")
     with pytest.raises(UserError, match="none"):
         Charge("none", 0.1, label="x")
     assert Charge("none", 0.0, label="x").delta == 0

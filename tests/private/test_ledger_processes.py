@@ -47,7 +47,7 @@ def charge(ledger):
 
 def test_kill_at_random_moments_forgets_nothing(ledger):
     dice, acknowledged = random.Random(), []
-    for _ in range(40):
+    for kills in range(1, 41):
         process = start(ledger, 10_000)
         acknowledged.append(int(process.stdout.readline()))
         time.sleep(dice.uniform(0, 0.06))
@@ -55,7 +55,7 @@ def test_kill_at_random_moments_forgets_nothing(ledger):
         acknowledged += finish(process)[0]
         present = recorded(ledger)
         assert set(acknowledged) <= set(present)
-        assert len(present) <= len(acknowledged) + 20
+        assert len(present) <= len(acknowledged) + kills  # a kill may come between the entry and its receipt
     charge(ledger)
     assert len(set(acknowledged)) == len(acknowledged)
 

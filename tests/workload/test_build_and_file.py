@@ -136,7 +136,7 @@ def test_thresholds_follow_the_reference_rows():
         (lambda: Workload.conditional_thresholds(LABELS_ONLY, targets=["size"]), "no numeric column"),
         (lambda: Workload.at_least(SCHEMA, k=2, least=3), "found t = 3; allowed are 1 to 2"),
         (lambda: Workload.moments(LABELS_ONLY), "no numeric column"),
-        (lambda: Workload.moments(SCHEMA, columns=["colour"]), "'colour' has labels"),
+        (lambda: Workload.moments(SCHEMA, columns=["nobody"]), "'nobody' is not in the schema"),
         (lambda: Workload(SCHEMA, (), ()), "holds no query"),
         (lambda: Workload.marginals(SCHEMA, k=1).weighted(0.0), "weight above 0"),
     ],

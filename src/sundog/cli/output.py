@@ -55,6 +55,9 @@ def read_settings(given: list[str] | None) -> dict[str, Any]:
 def prepare_folder(folder: Path, names: list[str], *, force: bool) -> None:
     """Make sure, before any budget is spent, that the results can be written and overwrite nothing unasked."""
     taken = [name for name in names if (folder / name).exists()]
+    blocked = next((name for name in taken if (folder / name).is_dir()), None)
+    if blocked is not None:
+        raise UserError(f"--out: {str(folder / blocked)!r} is a folder, and a file of that name is to be written.")
     if taken and not force:
         raise UserError(
             f"--out: {str(folder)!r} holds {taken[0]!r} already; choose another folder, or --force to replace it."

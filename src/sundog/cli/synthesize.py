@@ -42,9 +42,9 @@ def synthesize(
         synthesizer = synthesizer_for(table, privacy, making, schema=schema)
         prepare_folder(out, [*RELEASE, synthetic], force=force)
         fit_or_keep(synthesizer, table, keep=out / "released.json", report=report)
+        synthesizer.save(out)  # first of all: it was paid for
         report("sampling")
         made = synthesizer.model.rows(rows)
-        synthesizer.save(out)
         synthesizer.model.report(out / "report.html", rows=made)
         write_table(made, out / synthetic)
     guarantee = synthesizer.released.guarantee

@@ -9,6 +9,7 @@ from sundog.generate.graphical import Graphical
 from sundog.generate.independent import Independent
 from sundog.generate.network import GenerativeNetwork
 from sundog.generate.particles import Particles
+from sundog.generate.polished import Polished
 from sundog.generate.pooled_search import PooledSearch
 from sundog.generate.relaxed_projection import RelaxedProjection
 
@@ -21,6 +22,7 @@ __all__ = [
     "Graphical",
     "Independent",
     "Particles",
+    "Polished",
     "PooledSearch",
     "RelaxedProjection",
     "SizeLimited",
@@ -36,4 +38,5 @@ GENERATORS: dict[str, type[Generator[Any]]] = {
     "relaxed-projection": RelaxedProjection,
     "annealed-projection": AnnealedProjection,
     "network": GenerativeNetwork,
+    "polished": Polished,
 }

@@ -78,11 +78,11 @@ class AnnealedProjection:
         """Rows uniform under the public bounds."""
         leaves = {column.name: uniform_leaves(column) for column in schema.columns}
         frame = Frame(schema, tuple(None if _number(column) else Axis.of(column) for column in schema.columns))
-        return SoftTable(frame, fresh_params(key, frame, leaves=leaves, rows=self.rows), leaves)
+        return SoftTable(frame, fresh_params(key, frame, leaves=leaves, rows=self.rows, simplex=self.simplex), leaves)
 
     def fit(self, key: Key, state: SoftTable, *, released: Released) -> SoftTable:
         """Project onto all measurements, from the given rows where they are held alike."""
-        table = restarted(key, state, held_frame(released, numbers=True), released=released)
+        table = restarted(key, state, held_frame(released, numbers=True), released=released, simplex=self.simplex)
         if only_columns(released):
             return table
         maker = SoftMaker(table.frame, self.simplex)

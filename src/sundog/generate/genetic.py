@@ -126,8 +126,16 @@ class Genetic:
         rows, fresh = state.rows, state.outcome is None
         if fresh:
             rows = independent_start(start_key, released, rows=self._size(released))
+        return self._searched(search_key, rows, released=released, effort=self._effort(len(rows), fresh))
+
+    def improved(self, key: Key, rows: Rows, *, released: Released) -> GeneticState:
+        """Search from rows that another generator has fitted to these measurements."""
+        return self._searched(key, rows, released=released, effort=self._effort(len(rows), fresh=False))
+
+    def _searched(self, key: Key, rows: Rows, *, released: Released, effort: Effort) -> GeneticState:
+        """One search."""
         search = _search(rows, released)
-        outcome = search.run(integer_seed(search_key), self._effort(len(rows), fresh))
+        outcome = search.run(integer_seed(key), effort)
         return GeneticState(search.rows(), outcome)
 
     def answer(self, state: GeneticState, query: Query) -> Float[np.ndarray, " cells"]:

@@ -21,6 +21,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ class Graphical:
         cliques = _maximal([*(target.clique for target in targets), *edges, *((k,) for k in range(len(axes)))])
         order = _junction_tree([axis.size for axis in axes], cliques, limit=self.megabytes)
         start = _start(cliques, state=state, axes=axes, leaves=leaves, edges=edges)
-        calibrate = _message_passing([axis.size for axis in axes], cliques, order=order)
+        calibrate = _message_passing(tuple(axis.size for axis in axes), tuple(cliques), order=order)
         potentials, tables = descend(
             start,
             targets,
@@ -123,12 +124,21 @@ class Graphical:
     def megabytes_with(self, state: GraphicalState, queries: Sequence[Query]) -> float:
         """The size of the junction tree if these queries were measured too."""
         sizes = [axis.size for axis in state.axes]
+        if all(self._holds(state, query) for query in queries):
+            return _megabytes(sizes, list(state.tree.cliques))
         cliques = [*state.potentials, *((k,) for k in range(len(sizes)))]
         for query in queries:
             for axis in query.axes:  # type: ignore[attr-defined]
                 sizes[state.schema.position(axis.column)] = axis.size
             cliques.append(tuple(sorted(state.schema.position(name) for name in query.columns)))
         return _megabytes(sizes, _tree_cliques(sizes, _maximal(cliques))[0])
+
+    @staticmethod
+    def _holds(state: GraphicalState, query: Query) -> bool:
+        """Whether a clique of the tree holds the query's columns on its very axes: then it costs no more."""
+        places = {state.schema.position(name) for name in query.columns}
+        same = all(state.axes[state.schema.position(axis.column)] == axis for axis in query.axes)  # type: ignore[attr-defined]
+        return same and any(places <= {*clique} for clique in state.tree.cliques)
 
 
 def _independent(schema: Schema, leaves: list[Leaves]) -> GraphicalState:
@@ -217,14 +227,15 @@ def _junction_tree(
     return tuple(order), tuple(parents)
 
 
+@lru_cache(maxsize=4)
 def _message_passing(
-    sizes: Sequence[int], cliques: list[Clique], *, order: tuple[tuple[Clique, ...], tuple[int, ...]]
+    sizes: tuple[int, ...], cliques: tuple[Clique, ...], *, order: tuple[tuple[Clique, ...], tuple[int, ...]]
 ) -> Callable[[Potentials], tuple[Float[np.ndarray, "..."], ...]]:
     """Message passing by mbi for one graph, compiled: from potentials to the proportions of the tree's cliques."""
     import jax
 
     mbi, domain, nodes = _mbi(), _domain(sizes), order[0]
-    tree = mbi.junction_tree.make_junction_tree(domain, cliques)[0]
+    tree = mbi.junction_tree.make_junction_tree(domain, list(cliques))[0]
 
     def calibrate(tables: list[Any]) -> list[Any]:
         factors = {c: mbi.Factor(domain.project(c), table) for c, table in zip(cliques, tables, strict=True)}

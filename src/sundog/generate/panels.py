@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from sundog.axis import Axis
-from sundog.generate.soft_table import EMBEDDED, HARD, MISSING, Frame, Known, place_of
+from sundog.generate.soft_table import EMBEDDED, FAR, HARD, MISSING, Frame, Known, place_of
 from sundog.queries import Conditional, Halfspaces, Ranges
 from sundog.queries.halfspace import GRID
 from sundog.schema import Numeric, Schema
@@ -32,8 +32,6 @@ Kind = Literal["cells", "ranges", "halfspaces"]
 Counts = Callable[..., Float[Array, "queries labels"]]
 MEMBERS = (256, 2048)
 """Soft memberships are held for so many queries at a time."""
-FAR = 1e3
-"""Beyond all positions: a bound that is none."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,11 +69,11 @@ class RelaxedProjection:
         """Rows uniform under the public bounds."""
         leaves = {column.name: uniform_leaves(column) for column in schema.columns}
         frame = Frame(schema, tuple(Axis.of(column) for column in schema.columns))
-        return SoftTable(frame, fresh_params(key, frame, leaves=leaves, rows=self.rows), leaves)
+        return SoftTable(frame, fresh_params(key, frame, leaves=leaves, rows=self.rows, simplex=self.simplex), leaves)
 
     def fit(self, key: Key, state: SoftTable, *, released: Released) -> SoftTable:
         """Project onto all measurements; goes on from the given rows where they are held over the same cells."""
-        table = restarted(key, state, held_frame(released, numbers=False), released=released)
+        table = restarted(key, state, held_frame(released, numbers=False), released=released, simplex=self.simplex)
         if only_columns(released):
             return table
         maker = SoftMaker(table.frame, self.simplex)
@@ -111,13 +111,15 @@ def held_frame(released: Released, *, numbers: bool) -> Frame:
     return Frame.of(released, [axis for query in several for axis in axes_of(query, released.schema)], numbers=numbers)
 
 
-def restarted(key: Key, state: SoftTable, frame: Frame, *, released: Released) -> SoftTable:
+def restarted(
+    key: Key, state: SoftTable, frame: Frame, *, released: Released, simplex: Simplex = "softmax"
+) -> SoftTable:
     """The rows as they are, or fresh ones where columns are now held over other cells or nothing was known yet."""
     leaves = leaves_of(released)
     known = any(part.stddev > 0 for part in state.leaves.values())
     if known and state.frame.held == frame.held:
         return SoftTable(frame, state.params, leaves)
-    return SoftTable(frame, fresh_params(key, frame, leaves=leaves, rows=state.rows), leaves)
+    return SoftTable(frame, fresh_params(key, frame, leaves=leaves, rows=state.rows, simplex=simplex), leaves)
 
 
 def targets_of(released: Released) -> list[Target]:

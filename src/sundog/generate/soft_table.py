@@ -12,7 +12,8 @@ leaves no flat places; a threshold t becomes F(t). The number of any other colum
 
 Cells of an axis other than the held one are reached by P(cell | held cell), taken from the released one-way measurement;
 on a number they are differences of sigmoids of the given sharpness. With `hard`, the matrix says what a table made of
-these rows answers, in expectation over the rounding of its labels: ranks are evenly spaced, thresholds exact.
+these rows answers, in expectation over the rounding of its labels: ranks are evenly spaced, thresholds exact, and the
+rows most likely to be missing are.
 Float32: a grid finer than about 2^22 steps is told apart only to that precision.
 """
 
@@ -41,6 +42,8 @@ Params = dict[str, Any]
 PAD = 64
 HARD = 1e12
 SMOOTH = 4.0
+FAR = 1e3
+"""Beyond all places and logits: a bound that is none."""
 PLACE, VALUE, EMBEDDED, MISSING = range(4)
 """The features of a number."""
 SURE = 0.98
@@ -117,41 +120,48 @@ class SoftTable:
         return jax.tree.leaves(self.params)[0].shape[-1]
 
 
-def fresh_params(key: Key, frame: Frame, *, leaves: dict[str, Leaves], rows: int) -> Params:
+def fresh_params(key: Key, frame: Frame, *, leaves: dict[str, Leaves], rows: int, simplex: str = "softmax") -> Params:
     """Rows that follow every column's own distribution; half of each row's probability is a cell drawn for it."""
     params: Params = {"logits": {}, "numbers": {}, "absent": {}}
     for column_key, column, axis in zip(split(key, len(frame.held)), frame.schema.columns, frame.held, strict=True):
         known = leaves[column.name]
         if axis is not None:
-            params["logits"][column.name] = _fresh_logits(column_key, known.shares(axis), rows)
+            chances = _fresh_chances(column_key, known.shares(axis), rows)
+            logits = np.log(chances) if simplex == "softmax" else chances
+            params["logits"][column.name] = jnp.asarray(logits, jnp.float32)
             continue
         order_key, gone_key = split(column_key, 2)
         places = (permutation(order_key, rows) + 0.5) / rows
         params["numbers"][column.name] = jnp.asarray(places, jnp.float32)
         if column.nullable:
-            gone = permutation(gone_key, rows) < known.shares(Axis.cut(column, [0]))[-1] * rows
+            gone = permutation(gone_key, rows) < _missing(known) * rows
             params["absent"][column.name] = jnp.asarray(np.where(gone, 1, -1) * np.log(SURE / (1 - SURE)), jnp.float32)
     return params
 
 
-def _fresh_logits(key: Key, shares: Float[np.ndarray, " cells"], rows: int) -> Float[Array, "cells rows"]:
+def _fresh_chances(key: Key, shares: Float[np.ndarray, " cells"], rows: int) -> Float[np.ndarray, "cells rows"]:
     drawn = systematic(shares, rows, offset=0.5)[permutation(key, rows)]
     probabilities = np.repeat(0.5 * shares[:, None], rows, axis=1) + 1e-4
     probabilities[drawn, np.arange(rows)] += 0.5
-    return jnp.asarray(np.log(probabilities), jnp.float32)
+    return probabilities / probabilities.sum(axis=0)
 
 
 class Known(NamedTuple):
-    """What the released one-way measurements say: how to reach each further axis, and the values of number columns."""
+    """What the one-way measurements say: how to reach each further axis, number columns' values, and shares missing."""
 
     further: tuple[Any, ...] = ()
     quantiles: dict[str, Any] = {}  # noqa: RUF012 (never changed)
+    missing: dict[str, Any] = {}  # noqa: RUF012
 
 
 def known_of(frame: Frame, leaves: dict[str, Leaves], *, rows: int) -> Known:
     """P(cell | held cell) or the cuts between a number's cells for every further axis; quantiles of measured columns."""
     names = [column.name for column, axis in zip(frame.schema.columns, frame.held, strict=True) if axis is None]
-    known = Known((), {name: _quantiles(leaves[name], rows) for name in names if leaves[name].stddev > 0})
+    measured = [leaves[name] for name in names if leaves[name].stddev > 0]
+    known = Known(
+        quantiles={part.column.name: _quantiles(part, rows) for part in measured},
+        missing={part.column.name: _missing(part) for part in measured if part.column.nullable},
+    )
     further = (_transfer(frame, axis, leaves[axis.column], known) for axis in frame.further)
     return known._replace(further=tuple(jnp.asarray(part, jnp.float32) for part in further))
 
@@ -164,6 +174,10 @@ def place_of(frame: Frame, name: str, known: Known, starts: Any) -> Any:
         return cut
     values = np.asarray(known.quantiles[name], dtype=np.float64)
     return np.searchsorted(values, cut) / len(values)
+
+
+def _missing(leaves: Leaves) -> float:
+    return float(leaves.shares(Axis.cut(leaves.column, [0]))[-1])
 
 
 def _quantiles(leaves: Leaves, rows: int) -> Float[Array, " rows"]:
@@ -218,7 +232,8 @@ def features(
     blocks: dict[str, Any] = {name: onto(logits) for name, logits in params["logits"].items()}
     for name, number in params["numbers"].items():
         place, value = _placed(number, known.quantiles.get(name), sharpness[1], hard)
-        blocks[name] = _number_block(frame, name, place, value, params["absent"].get(name), hard)
+        missing = _gone(params["absent"].get(name, jnp.full_like(number, -FAR)), known.missing.get(name), hard)
+        blocks[name] = _number_block(frame, name, place, value, missing, hard)
     parts = [blocks[name] for name in frame.schema.names]
     for axis, transfer in zip(frame.further, known.further, strict=True):
         block = blocks[axis.column]
@@ -248,11 +263,19 @@ def _placed(number: Any, quantiles: Any, sharpness: Any, hard: bool) -> tuple[An
     return number, (integral + beyond) / (2 * half)
 
 
-def _number_block(frame: Frame, name: str, place: Any, value: Any, absent: Any, hard: bool) -> Float[Array, "4 rows"]:
+def _gone(absent: Float[Array, " rows"], share: Any, hard: bool) -> Float[Array, " rows"]:
+    """How missing each row is; with `hard` the most missing ones are, as many as were measured."""
+    if not hard:
+        return jax.nn.sigmoid(absent)
+    rows = absent.shape[0]
+    gone = absent > 0 if share is None else jnp.argsort(jnp.argsort(absent)) >= jnp.round(rows * (1.0 - share))
+    return gone.astype(jnp.float32)
+
+
+def _number_block(frame: Frame, name: str, place: Any, value: Any, missing: Any, hard: bool) -> Float[Array, "4 rows"]:
     """Place, value, the value on the halfspaces' grid (0 where missing), and how missing it is."""
     column = frame.schema.column(name)
     last = max(column.size - column.nullable - 1, 1)
-    missing = jnp.zeros_like(place) if absent is None else jax.nn.sigmoid(absent)
     value = jnp.round(value * last) / last if hard else value
     place = value if hard and place is value else place
     embedded = jnp.floor(value * GRID + 0.5) / GRID if hard else value
@@ -319,8 +342,7 @@ def _codes(
     if axis is None:
         last = column.size - column.nullable - 1
         codes = np.rint(matrix[start + VALUE] * last).astype(np.int64)[source]
-        odds = np.stack([1 - matrix[start + MISSING], matrix[start + MISSING]])
-        gone = _drawn(cell_key, odds, source) == 1
+        gone = matrix[start + MISSING][source] > 0.5
         return np.where(gone, column.missing or 0, codes) if column.nullable else codes
     cells = _drawn(cell_key, matrix[start : start + axis.size], source)
     return table.leaves[column.name].decode(code_key, axis, cells=cells)

@@ -129,6 +129,6 @@ def _typed(field: dict[str, Any], value: Any, *, end: str) -> Any:
     """A bound as the field's type writes it; numbers no farther from zero than its grid may reach."""
     if field["type"] in ("date", "datetime"):
         return f"{value}T{end}" if field["type"] == "datetime" else value
-    most = GRID_LIMIT // 2 // 10 ** field.get("sundog", {}).get("decimals", 0)
+    most = (GRID_LIMIT // 2 - 1) // 10 ** field.get("sundog", {}).get("decimals", 0)
     value = min(max(value, -most), most)
     return math.floor(value) if field["type"] == "integer" else value

@@ -29,7 +29,7 @@ from sundog.schema import Schema
 from sundog.sources.base import Source, check_columns
 from sundog.unit import Neighbours, PrivacyUnit
 
-NOISE = "Gaussian: OpenDP 0.16 discrete Gaussian on a lattice of step <= stddev * 2^-30, rounded to integers; selection: OpenDP 0.16 noisy top-k; entropy: operating system"
+NOISE = "Gaussian: OpenDP 0.16 discrete Gaussian on a lattice of step <= stddev * 2^-40, rounded to integers; Laplace: OpenDP 0.16 discrete Laplace; selection: OpenDP 0.16 noisy top-k; entropy: operating system"
 
 MOST_ROWS, MOST_SCORE = 2**40, 2**62
 

@@ -49,8 +49,8 @@ def _facts(source: DuckTable, raw: RawColumn) -> Mapping[str, Any]:
         "numbers": f"count({number})",
         "whole": f"count(*) FILTER ({number} = floor({number}))",
         "padded": f"count(*) FILTER (regexp_matches({text}, '^0[0-9]'))",
-        "low": f"min({number})",
-        "high": f"max({number})",
+        "low": f"min({number}) FILTER (isfinite({number}))",
+        "high": f"max({number}) FILTER (isfinite({number}))",
         "decimals": f"max(length(regexp_extract({text}, '^-?[0-9]*[.]([0-9]*)$', 1)))",
         "moments": f"count(year({moment}))",
         "midnights": f"count(*) FILTER ({moment} = date_trunc('day', {moment}))",
@@ -87,9 +87,9 @@ def _number(facts: Mapping[str, Any], filled: int) -> dict[str, Any]:
     return {"type": "number", "constraints": {"minimum": low, "maximum": high}, "sundog": {"decimals": decimals}}
 
 
-def _outward(value: float, rounding: Any) -> float:
+def _outward(value: float | None, rounding: Any) -> float:
     """The next number with two digits, away from the data."""
-    if value == 0 or not math.isfinite(value):
+    if not value:
         return 0.0
     step = 10.0 ** (math.floor(math.log10(abs(value))) - 1)
     return float(f"{rounding(value / step) * step:.10g}")

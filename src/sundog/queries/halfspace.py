@@ -20,8 +20,9 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 from numba import njit
 
+from sundog.axis import Axis
 from sundog.errors import UserError
-from sundog.queries.base import changed, difference, segments
+from sundog.queries.base import changed, segments
 from sundog.rows import Rows
 from sundog.schema import Column, Numeric, Schema
 from sundog.unit import Neighbours
@@ -84,7 +85,7 @@ class Halfspaces:
         """How many rows of each group satisfy each query."""
         counts = np.zeros((*self.thresholds.shape, number), dtype=np.int64)
         order, ends = segments(groups, number)
-        theta, cuts = self.theta.astype(np.float32), self.thresholds.astype(np.float32)
+        theta, cuts = self._theta, self.thresholds.astype(np.float32)
         for start in range(0, len(rows), ROW_BLOCK):
             features = self.features(rows, order[start : start + ROW_BLOCK])
             bounds = np.clip(ends - start, 0, len(features))
@@ -92,6 +93,10 @@ class Halfspaces:
                 part = slice(first, first + DIRECTION_BLOCK)
                 _count_below(theta[part] @ features.T, cuts[part], bounds, counts[part])
         return counts.reshape(self.size, number)
+
+    @cached_property
+    def _theta(self) -> Float[np.ndarray, "directions features"]:
+        return self.theta.astype(np.float32)
 
     def features(
         self, rows: Rows, part: slice | Int[np.ndarray, " some"] = slice(None)
@@ -124,17 +129,19 @@ class Halfspaces:
         distance = cuts[None, :, :] - (products / (1.0 * lengths.T.astype(np.float32)))[:, :, None]
         return jax.nn.sigmoid(sharpness * distance).reshape(products.shape[0], self.size)
 
-    @cached_property
-    def _starts(self) -> dict[str, int]:
-        return dict(zip(self.columns, np.cumsum([0, *self.widths[:-1]]).tolist(), strict=True))
-
     def change(
         self, rows: Rows, row: int, *, column: str, code: int
     ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
-        """A rank-one update: only directions with a coefficient on the column's features can change."""
+        """One product for the row as it was; the changed features then move it (whole numbers, exact in float32)."""
         if column not in self.columns:
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        return difference(self, *changed(rows, row, column=column, code=code))
+        old, new = (self.features(each)[0] for each in changed(rows, row, column=column, code=code))
+        moved = np.flatnonzero(old != new)
+        products = self._theta @ old
+        shifted = products + self._theta[:, moved] @ (new - old)[moved]
+        changes = (shifted[:, None] <= self.thresholds).astype(np.int64) - (products[:, None] <= self.thresholds)
+        touched = np.flatnonzero(changes)
+        return touched, changes.ravel()[touched]
 
     def block_keys(self) -> list[bytes]:
         """The columns, the direction and the threshold of each query."""
@@ -193,7 +200,7 @@ def _soft_features(soft: "SoftRows", name: str) -> Float[Array, "rows features"]
 
     column = soft.layout.schema.column(name)
     if not isinstance(column, Numeric):
-        return soft.values[soft.layout.schema.position(name)]
+        return soft.cells(Axis.whole(column), 1.0)
     position, present = soft.position(name)
     parts = [position * present, 1.0 - present] if column.nullable else [position]
     return jnp.stack(parts, axis=1)

@@ -156,7 +156,7 @@ def _categorical(field: FieldModel, nullable: bool) -> Categorical:
                 f"field {field.name!r}: category {label!r} is a {kind}, but the field's type is {field.type}."
             )
         limit = math.inf if isinstance(label, float) else 2**63 if field.type == "integer" else 2**53
-        if not isinstance(label, str) and not abs(label) < limit:
+        if isinstance(label, int | float) and not abs(label) < limit:
             raise UserError(f"field {field.name!r}: category {label!r} is no number that 64 bits hold; list strings.")
     if len(set(labels)) < len(labels):
         twice = next(label for label in labels if labels.count(label) > 1)

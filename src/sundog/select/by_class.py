@@ -1,8 +1,8 @@
-"""By class: measure the whole workload once, the budget divided equally among its classes of queries.
+"""By class: measure the whole workload once, with a fixed part of the budget for each class of queries.
 
 RAP++ mixes classes that cannot be compared by cells: a table is one partition, ten thousand thresholds are ten thousand
-queries. An equal part for every class (marginals and trees, ranges, halfspaces) is public and keeps the many from
-starving the few; within a class the budget is divided as Everything does, (D * cells)^(2/3).
+queries. A fixed part is public and keeps the many from starving the few: `tables` for marginals and trees, the rest
+equally for every other class there is; within a class the budget is divided as Everything does, (D * cells)^(2/3).
 """
 
 from dataclasses import dataclass
@@ -10,19 +10,27 @@ from typing import Any
 
 import numpy as np
 
+from sundog.errors import UserError
 from sundog.generate import Generator
 from sundog.proposal import Proposal
 from sundog.queries import Conditional, Query
 from sundog.released import Released
 from sundog.select.everything import shares_of
 
+TABLES = {"Marginal", "BinaryTree"}
+
 
 @dataclass(frozen=True)
 class ByClass:
-    """One shot."""
+    """One shot; `tables` of the budget for marginals and trees where there is anything else."""
 
+    tables: float = 0.2
     selects = False
     refits = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.tables < 1:
+            raise UserError(f"by class: found {self.tables} for tables; it must lie between 0 and 1.")
 
     def propose(
         self,
@@ -38,8 +46,11 @@ class ByClass:
             return None
         kinds = np.array([class_of(query) for query in workload])
         shares = np.array(shares_of(workload, (1.0,) * len(workload), released.guarantee.unit.neighbours))
+        others = sorted(set(kinds) - TABLES)
         for kind in set(kinds):
-            shares[kinds == kind] /= shares[kinds == kind].sum()
+            tables = kind in TABLES
+            part = self.tables / len(set(kinds) & TABLES) if tables else (1 - self.tables) / len(others)
+            shares[kinds == kind] *= part / shares[kinds == kind].sum()
         return Proposal(queries=workload, rho_measure=remaining_rho, shares=shares.tolist())
 
 

@@ -25,7 +25,7 @@ TYPES = {
     "moment": pa.timestamp("us"),
     "zoned moment": pa.timestamp("us", "UTC"),
 }
-PLAIN = ({str}, {int}, {float}, {bool}, set())
+PLAIN: tuple[set[type], ...] = ({str}, {int}, {float}, {bool}, set())
 """Columns of one such type (and nulls) are what Arrow takes them for."""
 
 
