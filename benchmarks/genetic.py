@@ -72,7 +72,7 @@ def recipe_for(case: str, rows: int, *, operator: str) -> Any:
     generator = Genetic(rows=rows or None, operator=operator)
     adaptive = case in ("prefixes", "halfspaces")
     rule = WorstError(rounds=50, per_round=10) if adaptive else Everything()
-    first = First(one_way, share=0.1) if adaptive or case == "acs" else None
+    first = First(one_way, 0.5 if adaptive else 0.25) if adaptive or case == "acs" else None
     bins = Bins() if case == "acs" else None
     return Recipe(case, "", workloads[case], rule, generator, first=first, bins=bins)
 

@@ -186,7 +186,7 @@ METHODS = {
             Genetic(),
             first=First(one_way, 1 / 4),
             bins=Bins(),
-            uses="every query",
+            uses="every query that counts rows, and moments",
             cost="half a minute for 15 columns and 50,000 rows",
         ),
         Recipe(
@@ -197,7 +197,7 @@ METHODS = {
             Genetic(),
             first=First(one_way, 1 / 4),
             bins=Bins(),
-            uses="every query",
+            uses="every query that counts rows, and moments",
             cost="a minute for 15 columns and 50,000 rows",
         ),
         Recipe(

@@ -125,25 +125,31 @@ def planes(
     b: int,
     update: bool,
 ) -> float:  # pragma: no cover
-    """Thresholds between the row's old and new products; members whose label is column j."""
+    """Thresholds between the row's old and new products; members whose label is column j.
+
+    The last row of `products` belongs to no synthetic row: it is room to note directions in.
+    """
     change = 0.0
     if L[f.touched + j]:
         gone, come = L[f.feature + first + a], L[f.feature + first + b]
         less, more = L[f.factor + first + a], L[f.factor + first + b]
-        for d in range(theta.shape[1]):
+        found, scratch = 0, products.shape[0] - 1
+        for d in range(theta.shape[1]):  # gather the directions with a threshold in between, without branching
             old = products[i, d]
             new = old + more * theta[come, d] - less * theta[gone, d]
-            below, above = min(old, new), max(old, new)
-            if above <= span[0, d] or below > span[1, d]:  # no threshold in between
-                if update:
-                    products[i, d] = new
-                continue
+            products[scratch, found] = d
+            found += (max(old, new) > span[0, d]) & (min(old, new) <= span[1, d])
+        for c in range(found):
+            d = products[scratch, c]
+            old = products[i, d]
+            new = old + more * theta[come, d] - less * theta[gone, d]
             for k in range(L[f.direction + d], L[f.direction + d + 1]):
                 cut = L[f.threshold + k]
-                if below <= cut < above:
+                if min(old, new) <= cut < max(old, new):
                     change += member(L, W, f.places, rows, R, i, k, 1.0 if new <= cut else -1.0, update)
-            if update:
-                products[i, d] = new
+        if update:
+            for d in range(theta.shape[1]):
+                products[i, d] += more * theta[come, d] - less * theta[gone, d]
     for e in range(L[f.places.label + j], L[f.places.label + j + 1]):
         k = L[f.places.label_query + e]
         if products[i, L[f.owner + k]] <= L[f.threshold + k]:
@@ -258,7 +264,7 @@ def walk(
 
 @njit(cache=True, nogil=True)
 def fill_products(L: Any, theta: Any, forms: Any, rows: Any, products: Any) -> None:  # pragma: no cover
-    """Every row's product with every direction."""
+    """Every row's product with every direction (`products` has one row more, see planes)."""
     for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):
             atom = L[forms.atom + j] + rows[i, j]

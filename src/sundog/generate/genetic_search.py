@@ -175,6 +175,6 @@ def _counts(queries: Sequence[Query], rows: Rows) -> Float[np.ndarray, " answers
 
 
 def _products(packed: Packed, atoms: Int[np.ndarray, "rows columns"]) -> Int[np.ndarray, "rows directions"]:
-    products = np.zeros((len(atoms), packed.theta.shape[1]), dtype=np.int32)
+    products = np.zeros((len(atoms) + 1, packed.theta.shape[1]), dtype=np.int32)
     fill_products(packed.integers, packed.theta, packed.forms, atoms, products)
     return products
