@@ -32,8 +32,8 @@ from sundog.select import AIM, Allocate, ByClass, Everything, SelectionRule, Spa
 from sundog.thresholds import Thresholds
 from sundog.workload import Workload
 
-DIRECTIONS = 1000
-"""RAP++ measures 20 thresholds along so many directions, divided among the targets."""
+DIRECTIONS, MOST_DIRECTIONS = 200, 1000
+"""RAP++ measures 20 thresholds along so many directions a numeric column, at most, divided among the targets."""
 MANY_TABLES = 200
 
 
@@ -111,9 +111,10 @@ def labels_and_thresholds(schema: Schema) -> tuple[Query, ...]:
     tables = triples if 0 < len(triples) <= MANY_TABLES else pairs
     if not numbers or len(schema.names) == 1:
         return tables
+    directions = min(DIRECTIONS * len(numbers), MOST_DIRECTIONS)
     if not targets:
-        return (*tables, *Workload.halfspaces(schema, directions=DIRECTIONS).queries)
-    each = -(-DIRECTIONS // len(targets))
+        return (*tables, *Workload.halfspaces(schema, directions=directions).queries)
+    each = -(-directions // len(targets))
     return (*tables, *Workload.conditional_thresholds(schema, targets=targets, directions=each).queries)
 
 

@@ -39,7 +39,7 @@ def synthesizer(tmp_path, method, **options):
 
 def marked(rule, generator, workload):
     """Adaptive rules refit dozens of times: with the generators that learn by gradients that takes minutes."""
-    slow = RULES[rule].refits and generator in {"relaxed-projection", "annealed-projection", "network"}
+    slow = RULES[rule].refits and generator in {"relaxed-projection", "annealed-projection", "network", "polished"}
     return pytest.param(rule, generator, workload, marks=[pytest.mark.slow] if slow else [])
 
 
@@ -61,7 +61,14 @@ def test_what_does_not_fit_together_is_refused_before_anything_is_spent(tmp_path
     assert not (tmp_path / "ledger.db").exists()
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if METHODS[name].first is not None])
+SAVED = [
+    pytest.param(name, marks=[pytest.mark.slow] if name == "rap++-polished" else [])
+    for name in METHODS
+    if METHODS[name].first is not None
+]
+
+
+@pytest.mark.parametrize("method", SAVED)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_a_saved_model_gives_the_same_rows(tmp_path, method, neighbours):
     made = synthesizer(tmp_path, method, neighbours=neighbours).fit(table(600))

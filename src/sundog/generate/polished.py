@@ -32,9 +32,9 @@ class PolishedState:
 class Polished:
     """`rows` rounded rows of the `projection`, improved by the `genetic` search."""
 
-    rows: int = 5000
+    rows: int = 2000
     projection: AnnealedProjection = field(default_factory=AnnealedProjection)
-    genetic: Genetic = field(default_factory=lambda: Genetic(generations=20_000))
+    genetic: Genetic = field(default_factory=lambda: Genetic(generations=5000))
 
     def supports(self, query: Query) -> bool:
         """What the projection supports."""
