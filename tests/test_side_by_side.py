@@ -44,7 +44,9 @@ def test_tables_stand_side_by_side_and_the_better_one_wins(compare):
 
 
 def test_a_released_workload_is_evaluated(compare):
-    model = sundog.Synthesizer(DOCUMENT, epsilon=1.0, delta=1e-9, dataset="small").fit(REAL.to_arrow())
+    model = sundog.Synthesizer(DOCUMENT, method="independent", epsilon=1.0, delta=1e-9, dataset="small").fit(
+        REAL.to_arrow()
+    )
     found = compare({"good": GOOD.to_arrow()}, released=model.released)
     assert found.tables[0].scores["workload_mean"].parts.keys() == {"1-way marginal"}
 

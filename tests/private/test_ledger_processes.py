@@ -1,7 +1,6 @@
 """The ledger under kill -9, several processes at once, a full disk and a read-only one."""
 
 import random
-import resource
 import subprocess
 import sys
 import threading
@@ -25,9 +24,9 @@ def ledger(tmp_path):
     return Ledger(tmp_path / "ledger.sqlite")
 
 
-def start(ledger, times, *crash, **options):
-    command = [sys.executable, str(CHARGING), str(ledger.path), "adult", str(times), str(RHO), *crash]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options)
+def start(ledger, times, *crash, before=()):
+    command = [*before, sys.executable, str(CHARGING), str(ledger.path), "adult", str(times), str(RHO), *crash]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
 def finish(process):
@@ -115,10 +114,8 @@ def test_a_file_that_cannot_grow_is_refused(ledger, room):
     for _ in range(3):
         charge(ledger)
 
-    def starve():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
-
-    numbers, refusals = finish(start(ledger, 1000, preexec_fn=starve))
+    starve = f"import resource, os, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room})); os.execv(sys.executable, sys.argv[1:])"
+    numbers, refusals = finish(start(ledger, 1000, before=[sys.executable, "-c", starve]))
     assert refusals[0].startswith("BudgetRefused")
     assert "nothing was computed" in refusals[0]
     kept = recorded(ledger)
