@@ -2,7 +2,8 @@
 
 A script names its cases and a top-level function `work(settings, seed) -> dict`, and calls `run`. Every case and seed runs in
 a fresh process, so that CPU seconds and peak memory are its own, and leaves one JSON file in benchmarks/results/SCRIPT/;
-a second call does only what is missing. `markdown` and `bars` turn results into a table and a picture.
+a second call does only what is missing. `markdown`, `bars` and `curves` turn results into a table and pictures, and
+`publish` leaves them as NAME.json, NAME.md and NAME.svg in benchmarks/results/.
 
     cases = [Case("adult-independent", {"dataset": "adult", "method": "independent"})]
     results = run("methods_table", cases, work=work, seeds=range(3))
@@ -10,6 +11,7 @@ a second call does only what is missing. `markdown` and `bars` turn results into
 
 import hashlib
 import json
+import math
 import multiprocessing
 import os
 import platform
@@ -26,6 +28,7 @@ from typing import Any
 RESULTS = Path(__file__).resolve().parent / "results"
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 """The public tables beside the project; benchmarks say so where they are absent."""
+COLOURS = ("#d97a1c", "#2c6fbb", "#5b8c5a", "#a4508b", "#7a6f5d", "#c0392b", "#16808a", "#8e6c8a")
 
 Work = Callable[[Mapping[str, Any], int], Mapping[str, Any]]
 
@@ -149,6 +152,13 @@ def markdown(lines: Mapping[str, Mapping[str, float]], columns: Mapping[str, str
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
+def publish(name: str, result: Mapping[str, Any], *, table: str, picture: str, folder: Path = RESULTS) -> None:
+    """Leave a benchmark's result for machines, for people and to look at."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for ending, text in (("json", json.dumps(result, indent=1) + "\n"), ("md", table + "\n"), ("svg", picture)):
+        (folder / f"{name}.{ending}").write_text(text, encoding="utf-8")
+
+
 def _figure(value: float | None) -> str:
     if value is None:
         return "-"
@@ -157,13 +167,7 @@ def _figure(value: float | None) -> str:
 
 def bars(lines: Mapping[str, Mapping[str, float]], columns: Mapping[str, str]) -> str:
     """A picture: one group of bars a number, one bar a case, each group scaled to its largest."""
-    colours = ["#d97a1c", "#2c6fbb", "#5b8c5a", "#a4508b", "#7a6f5d", "#c0392b", "#16808a", "#8e6c8a"]
-    parts, y = [], 22.0
-    for place, case in enumerate(lines):
-        x = 10 + 150 * place
-        parts.append(
-            f'<rect x="{x}" y="4" width="10" height="10" fill="{colours[place % 8]}"/><text x="{x + 14}" y="13">{escape(case)}</text>'
-        )
+    parts, y = _legend(lines), 22.0
     for name, heading in columns.items():
         most = max((abs(numbers.get(name, 0.0)) for numbers in lines.values()), default=0.0) or 1.0
         parts.append(f'<text x="104" y="{y + 6 * len(lines) + 3:.0f}" text-anchor="end">{escape(heading)}</text>')
@@ -171,9 +175,48 @@ def bars(lines: Mapping[str, Mapping[str, float]], columns: Mapping[str, str]) -
             value = numbers.get(name)
             length = 0.0 if value is None else 420 * abs(value) / most
             top = y + 12 * place
-            parts.append(f'<rect x="110" y="{top:.0f}" width="{length:.1f}" height="10" fill="{colours[place % 8]}"/>')
+            parts.append(f'<rect x="110" y="{top:.0f}" width="{length:.1f}" height="10" fill="{COLOURS[place % 8]}"/>')
             parts.append(f'<text x="{114 + length:.1f}" y="{top + 9:.0f}">{_figure(value)}</text>')
         y += 12 * len(lines) + 8
     width = max(620, 20 + 150 * len(lines))
+    return _svg(parts, width=width, height=y)
+
+
+def curves(series: Mapping[str, Mapping[float, float]], *, x: str, y: str, log_x: bool = False) -> str:
+    """A picture: one line a series over the numbers it maps, from zero upwards; `log_x` where they span decades."""
+    along = sorted({float(at) for points in series.values() for at in points})
+    most = max((float(value) for points in series.values() for value in points.values()), default=0.0) or 1.0
+    scale = math.log10 if log_x else float
+    first, last = scale(along[0]), scale(along[-1])
+
+    def place(at: float, value: float) -> tuple[float, float]:
+        return 60 + 520 * (scale(float(at)) - first) / ((last - first) or 1.0), 250 - 210 * float(value) / most
+
+    parts = _legend(series)
+    parts.append('<path d="M60 40V250H580" fill="none" stroke="#99a"/>')
+    for at in along:
+        parts.append(f'<text x="{place(at, 0)[0]:.1f}" y="264" text-anchor="middle">{_figure(at)}</text>')
+    for share in (0.5, 1.0):
+        height = place(along[0], share * most)[1]
+        parts.append(f'<text x="56" y="{height + 3:.1f}" text-anchor="end">{_figure(share * most)}</text>')
+    parts.append(f'<text x="320" y="280" text-anchor="middle">{escape(x)}</text><text x="60" y="32">{escape(y)}</text>')
+    for number, points in enumerate(series.values()):
+        marks = [place(at, value) for at, value in sorted(points.items(), key=lambda point: float(point[0]))]
+        joined = " ".join(f"{left:.1f},{top:.1f}" for left, top in marks)
+        colour = COLOURS[number % 8]
+        parts.append(f'<polyline points="{joined}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+        parts += [f'<circle cx="{left:.1f}" cy="{top:.1f}" r="2.5" fill="{colour}"/>' for left, top in marks]
+    return _svg(parts, width=max(620, 20 + 150 * len(series)), height=290)
+
+
+def _legend(names: Iterable[str]) -> list[str]:
+    return [
+        f'<rect x="{10 + 150 * place}" y="4" width="10" height="10" fill="{COLOURS[place % 8]}"/>'
+        f'<text x="{24 + 150 * place}" y="13">{escape(name)}</text>'
+        for place, name in enumerate(names)
+    ]
+
+
+def _svg(parts: Iterable[str], *, width: float, height: float) -> str:
     style = "<style>text{font:10px sans-serif;fill:#667}</style>"
-    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y:.0f}">{style}{"".join(parts)}</svg>\n'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:.0f}">{style}{"".join(parts)}</svg>\n'

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import harness
-from harness import DATA, RESULTS, Case, bars, markdown, mean_by_case
+from harness import DATA, Case, bars, markdown, mean_by_case, publish
 
 COLUMNS = {
     "tv1": "TV1",
@@ -119,8 +119,7 @@ def run(sizes: Mapping[str, Any], *, methods: Sequence[str] = (), fresh: bool = 
         name = f"{dataset}, epsilon {sizes['epsilon']:g}, delta {sizes['delta']:g}, mean of {sizes['seeds']} seeds"
         everything[name] = lines
         stem = f"methods_table-{dataset}-{sizes['epsilon']:g}"
-        (RESULTS / f"{stem}.svg").write_text(bars(lines, COLUMNS), encoding="utf-8")
-        (RESULTS / f"{stem}.md").write_text(f"{name}\n\n{markdown(lines, COLUMNS)}\n", encoding="utf-8")
+        publish(stem, lines, table=f"{name}\n\n{markdown(lines, COLUMNS)}", picture=bars(lines, COLUMNS))
     return everything
 
 
