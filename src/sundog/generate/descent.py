@@ -7,16 +7,15 @@ dropped and the step halved (restarts: O'Donoghue and Candes 2015).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from sundog.generate.calibrated import Clique
+from sundog.generate.message_passing import Potentials, Tables
 
-Potentials = dict[Clique, Float[np.ndarray, "..."]]
-Tables = tuple[Float[np.ndarray, "..."], ...]
 WINDOW = 50
 
 
@@ -28,6 +27,12 @@ class Target:
     values: Float[np.ndarray, "..."]
     precisions: Float[np.ndarray, "..."]
     maps: tuple[Any, ...]
+
+    def joined(self, other: "Target") -> "Target":
+        """Two measurements of the same cells as one, weighted by their precisions."""
+        precisions = self.precisions + other.precisions
+        values = (self.precisions * self.values + other.precisions * other.values) / precisions
+        return replace(self, values=values, precisions=precisions)
 
     def loss(self, table: Float[np.ndarray, "..."]) -> tuple[float, Float[np.ndarray, "..."]]:
         """Half the weighted squared distance, and its gradient, for the clique's model proportions."""
