@@ -267,9 +267,13 @@ def with_workload(recipe: Recipe, workload: Workload) -> Recipe:
     """
     rule: SelectionRule = recipe.rule
     if len(set(workload.weights)) > 1:
-        if not isinstance(rule, Everything):
-            raise UserError(f"workload: method {recipe.name!r} cannot weight queries; leave their weights out.")
-        rule = Everything(workload.weights)
+        if not isinstance(rule, Everything | AIM):
+            others = [name for name, other in METHODS.items() if isinstance(other.rule, Everything | AIM)]
+            raise UserError(
+                f"workload: method {recipe.name!r} cannot weight queries; leave their weights out. "
+                f"Methods that can: {', '.join(others)}."
+            )
+        rule = replace(rule, weights=workload.weights)
     needed = rule.selects or not any(query.partition for query in workload.queries)
     first = recipe.first if needed else None
     return replace(recipe, workload=lambda _: workload.queries, rule=rule, first=first, bins=None)

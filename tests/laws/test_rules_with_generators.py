@@ -77,18 +77,6 @@ def test_a_saved_model_gives_the_same_rows(tmp_path, method, neighbours):
     assert all(np.array_equal(*columns) for columns in pairs)
 
 
-def test_a_model_with_a_public_table_is_saved_with_it(tmp_path):
-    made = synthesizer(tmp_path, "mst", public=table(300)).fit(table(600))
-    again = load(made.save(tmp_path / "model"))
-    pairs = zip(made.model.rows(80).codes, again.rows(80).codes, strict=True)
-    assert all(np.array_equal(*columns) for columns in pairs)
-
-
-def test_a_public_table_is_refused_where_it_cannot_be_used(tmp_path):
-    with pytest.raises(UserError, match="cannot start from a public table; methods that can: mst, aim"):
-        synthesizer(tmp_path, "independent", public=table(10))
-
-
 def test_a_table_of_one_column_works_and_spends_all(tmp_path):
     schema = {"fields": [{"name": "warm", "type": "boolean"}]}
     made = Synthesizer(schema, rho=0.5, method="mst", dataset="one", ledger=tmp_path / "ledger.db").fit(

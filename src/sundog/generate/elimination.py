@@ -83,7 +83,7 @@ def _joined(graph: Any, left: Any, k: int) -> bool:  # pragma: no cover
 @njit(cache=True, nogil=True)
 def _held(later: Any, earlier: Any, k: int) -> bool:  # pragma: no cover
     """Whether the clique of a column lies in that of one eliminated earlier."""
+    found = False
     for e in earlier:
-        if later[e, k] and not np.any(later[k] & ~later[e]):
-            return True
-    return False
+        found = found or (later[e, k] and not np.any(later[k] & ~later[e]))
+    return found

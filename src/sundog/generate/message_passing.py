@@ -2,9 +2,9 @@
 
 Beliefs start as exp(potentials). From the leaves up, each clique hands the sum over what its parent does not have,
 
-    m_S = sum of belief_C over C \\ S,      belief_parent *= m_S;
+    m_S = sum of belief_C over C - S,      belief_parent *= m_S;
 
-then from the root down the parent's own sums replace it: belief_C *= (sum of belief_parent over parent \\ S) / m_S (Hugin).
+then from the root down the parent's own sums replace it: belief_C *= (sum of belief_parent over parent - S) / m_S (Hugin).
 Each message is divided by its largest entry, so nothing overflows; what underflows to 0 is below 1e-300 of its clique.
 
 One kernel, compiled once by Numba, serves every graph: all tables lie in one vector, and an integer for each cell says
@@ -45,7 +45,9 @@ class MessagePassing:
     ) -> "MessagePassing":
         """The layout for a tree whose cliques come after their parents, and for potentials that its cliques hold."""
         shapes = tuple(tuple(sizes[k] for k in node) for node in nodes)
-        separators = [tuple(k for k in node if p >= 0 and k in nodes[p]) for node, p in zip(nodes, parents, strict=True)]
+        separators = [
+            tuple(k for k in node if p >= 0 and k in nodes[p]) for node, p in zip(nodes, parents, strict=True)
+        ]
         own = [_entries(node, separator, sizes) for node, separator in zip(nodes, separators, strict=True)]
         theirs = [
             _entries(nodes[p], separator, sizes) if p >= 0 else np.empty(0, dtype=np.int32)
@@ -70,7 +72,7 @@ class MessagePassing:
             node, spread = self.homes[clique]
             parts[node][...] += table[spread]
         for part in parts:
-            part -= part.max()
+            np.subtract(part, part.max(), out=part)
         np.exp(beliefs, out=beliefs)
         _calibrated(
             beliefs, self.starts, self.parents, self.own, self.theirs, self.their_starts, self.messages,
