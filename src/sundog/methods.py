@@ -159,7 +159,7 @@ METHODS = {
             Graphical(),
             first=First(one_way, 0.1),
             bins=Bins(),
-            cost="a minute or two for 15 columns",
+            cost="half a minute for 15 columns",
         ),
         Recipe(
             "mwem-pgm",
@@ -169,7 +169,7 @@ METHODS = {
             Graphical(),
             first=First(one_way, 1 / 4),
             bins=Bins(),
-            cost="a minute for 15 columns",
+            cost="ten seconds for 15 columns",
         ),
         Recipe(
             "privpgd",
