@@ -3,7 +3,8 @@
 Systematic (the default): every row is drawn floor(w) or floor(w) + 1 times, w its expected number, along an order that puts
 rows of like weight together. What rounding leaves is then balanced: of random pairs of rows one gives its extra copy to
 the other wherever that brings the sums closer to what they should be, those of the measures and the counts of every
-column's values (numbers in 32 groups). What remains is a few rows, far below the privacy noise, where independent draws
+column's values (numbers in 32 groups); pairs are proposed as a Metropolis walk would, so that rows keep their chances to
+have an extra copy. What remains is a few rows, far below the privacy noise, where independent draws
 would add about sqrt(rows) to every sum.
 """
 
@@ -83,28 +84,20 @@ def _balance(
     if not len(raised) or not len(resting):
         return
     tries = min(SWAPS, SWAPS_A_ROW * len(copies))
-    random = words(key, 2 * tries)
+    pairing, choosing = split(key, 2)
+    random = words(pairing, 2 * tries)
     given = (random[:tries] % np.uint64(len(raised))).astype(np.int64)
     to = (random[tries:] % np.uint64(len(resting))).astype(np.int64)
+    chance = expected - low
+    odds = chance / np.maximum(1 - chance, 1e-12)
     over = copies - expected
     cells = _cells(rows)
     off = np.bincount(support.point, weights=over, minlength=len(support.base)) @ support.vectors
     counts = np.bincount(cells.ravel(), weights=np.repeat(over, cells.shape[1]))
-    vectors, weight = support.vectors, 1 / np.square(np.maximum(scale, 1.0))
-    _swap(
-        copies,
-        raised,
-        resting,
-        given,
-        to,
-        support.point,
-        vectors,
-        off,
-        weight,
-        cells,
-        counts,
-        CELL_WEIGHT * weight.mean(),
-    )
+    weight = 1 / np.square(np.maximum(scale, 1.0))
+    draws = (given, to, uniforms(choosing, tries))
+    sums = (support.point, support.vectors, off, weight)
+    _swap(copies, raised, resting, odds, draws, sums, (cells, counts, CELL_WEIGHT * weight.mean()))
 
 
 def _cells(rows: Rows) -> Int[np.ndarray, "rows columns"]:
@@ -122,22 +115,16 @@ def _cells(rows: Rows) -> Int[np.ndarray, "rows columns"]:
 
 @njit(cache=True)
 def _swap(
-    copies: Any,
-    raised: Any,
-    resting: Any,
-    given: Any,
-    to: Any,
-    point: Any,
-    vectors: Any,
-    off: Any,
-    weight: Any,
-    cells: Any,
-    counts: Any,
-    cell_weight: Any,
+    copies: Any, raised: Any, resting: Any, odds: Any, draws: Any, sums: Any, columns: Any
 ) -> None:  # pragma: no cover
     """Of each pair, give the copy where that lowers the weighted sum of squares of what the sums are off by."""
+    given, to, uniform = draws
+    point, vectors, off, weight = sums
+    cells, counts, cell_weight = columns
     for k in range(len(given)):
         one, other = raised[given[k]], resting[to[k]]
+        if uniform[k] * odds[one] > odds[other]:
+            continue
         change = 0.0
         for c in range(cells.shape[1]):
             here, there = cells[one, c], cells[other, c]
