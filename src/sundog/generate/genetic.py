@@ -116,8 +116,8 @@ class Genetic:
             raise UserError("genetic search: several changes a candidate need operator 'best of population'.")
 
     def supports(self, query: Query) -> bool:
-        """Every class of counts, and moments."""
-        return isinstance(query, SUPPORTED)
+        """Every class of counts, and moments between the public bounds."""
+        return isinstance(query, SUPPORTED) and not (isinstance(query, Moments) and query.within)
 
     def init(self, key: Key, schema: Schema) -> GeneticState:
         """Uniform rows."""

@@ -70,8 +70,8 @@ class Curator:
 
     @property
     def remaining_rho(self) -> float:
-        """What is left of this run's budget, rounded down: all of it can be spent."""
-        return max(0.0, round_down(Fraction(self.total_rho) - exact_total(self._charges)[0]))
+        """What is left of this run's budget, less what is kept back, rounded down: all of it can be spent."""
+        return max(0.0, round_down(Fraction(self.total_rho) - exact_total(self._charges)[0] - Fraction(self.kept_back)))
 
     def count(self) -> int | None:
         """The number of rows where it is public (one row replaced), else None: estimate it from measured totals."""
