@@ -32,6 +32,22 @@ def schema_of(data: str, *, only_labels: bool = False) -> Any:
     return Schema.from_json(document)
 
 
+def paper_halfspaces(schema: Any, count: int) -> Any:
+    """Random halfspaces as the Private-GSD paper draws them: theta ~ N(0, 1/d) over d columns, tau ~ N(0, 1).
+
+    On the integer grid of the query class: every direction is scaled so that its largest coefficient is 127. (The package's
+    own random halfspaces put their thresholds in the middle of public bounds, where answers are the hardest.)
+    """
+    from sundog.queries.halfspace import GRID, MOST, Halfspaces, width
+
+    widths = tuple(width(column) for column in schema.columns)
+    random = np.random.default_rng(0)
+    theta = random.normal(size=(count, sum(widths))) / np.sqrt(len(widths))
+    scale = MOST / np.abs(theta).max(axis=1, keepdims=True)
+    cuts = np.floor(random.normal(size=(count, 1)) * scale * GRID).astype(np.int64)
+    return (Halfspaces(schema.names, widths, np.rint(theta * scale).astype(np.int16), cuts),)
+
+
 def measured(recipe: Any, schema: Any, data: str, *, epsilon: float, seed: int) -> tuple[dict[str, float], Any, Any]:
     """One run of a recipe: CPU seconds, memory and errors; what was released, and the generator's state.
 

@@ -63,7 +63,7 @@ def recipe_for(case: str, rows: int, *, operator: str) -> Any:
         "categorical": lambda schema: Workload.marginals(schema, k=2, columns=label_names(schema)).queries,
         "trees": lambda schema: Workload.trees(schema, levels=5).queries,
         "prefixes": lambda schema: Workload.prefixes(schema, count=20_000).queries,
-        "halfspaces": lambda schema: Workload.halfspaces(schema, directions=20_000, thresholds=1).queries,
+        "halfspaces": lambda schema: answers_of.paper_halfspaces(schema, 20_000),
         "acs": two_way,
     }
     generator = Genetic(rows=rows or None, operator=operator)

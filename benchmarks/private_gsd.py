@@ -85,7 +85,7 @@ def workload(settings: Mapping[str, Any], schema: Any) -> Any:
         case "3":
             made = Workload.prefixes(schema, count=settings["queries"])
         case "4":
-            made = Workload.halfspaces(schema, directions=settings["queries"], thresholds=1)
+            return answers_of.paper_halfspaces(schema, settings["queries"])
         case "5" | "7":
             made = Workload.marginals(schema, k=2 if settings["figure"] == "5" else 3)
         case _:
