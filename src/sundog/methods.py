@@ -187,7 +187,7 @@ METHODS = {
             Genetic(),
             first=First(one_way, 1 / 4),
             bins=Bins(),
-            uses="every query that counts rows, and moments",
+            uses="every class of queries",
             cost="half a minute for 15 columns and 50,000 rows",
         ),
         Recipe(
@@ -198,7 +198,7 @@ METHODS = {
             Genetic(),
             first=First(one_way, 1 / 4),
             bins=Bins(),
-            uses="every query that counts rows, and moments",
+            uses="every class of queries",
             cost="a minute for 15 columns and 50,000 rows",
         ),
         Recipe(

@@ -321,7 +321,7 @@ class Curator:
         self._check_queries(self.schema, selection.candidates)
         most = max(float(np.abs(np.asarray(estimate, dtype=np.float64)).sum()) for estimate in selection.estimates)
         weight = 1 if selection.weights is None else max(selection.weights)
-        penalty = 0 if selection.penalties is None else max(abs(each) for each in selection.penalties)
+        penalty = 0 if selection.penalties is None else max(map(abs, selection.penalties))
         if not (most + MOST_ROWS) * weight + penalty < MOST_SCORE:
             raise UserError(
                 "selection: its estimates, weights or penalties are too large; scores must stay below 2^62."
