@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from scipy.sparse.linalg import eigsh
+from scipy.linalg import eigh
 
 from sundog.axis import Axis
 from sundog.bins import parents
@@ -104,8 +104,8 @@ def _spectral(
         block = back[first] @ table.counts @ back[second].T
         whole[place[first.column], place[second.column]] = block
         whole[place[second.column], place[first.column]] = block.T
-    rank = min(RANK, int(ends[-1]) - 1)
-    values, vectors = eigsh(whole, k=rank, which="LA", v0=np.ones(int(ends[-1])))
+    cells = int(ends[-1])
+    values, vectors = eigh(whole, subset_by_index=(max(cells - RANK, 0), cells - 1))
     start = vectors * np.sqrt(np.maximum(values, 1e-6))
     return {name: start[place[name]] for name in names}
 
