@@ -127,7 +127,7 @@ METHODS = {
             two_way,
             Allocate(),
             PooledSearch(),
-            first=First(hierarchical, 0.25, level_shares),
+            first=First(hierarchical, 0.33, level_shares),
             bins=Bins(),
             cost="seconds for 15 columns",
         ),
