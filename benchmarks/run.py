@@ -24,6 +24,7 @@ BENCHMARKS = (
     "private_gsd",
     "post_processing",
     "auto",
+    "auto_speed",
 )
 
 
