@@ -259,7 +259,10 @@ def _read(table: Any, schema: Schema, *, weights: str | None, delimiter: str | N
     if isinstance(table, Rows):
         return table, ()
     source = open_table(table, delimiter=delimiter)
-    check_columns(source.columns, schema.names)
+    try:
+        check_columns(source.columns, schema.names)
+    except UserError as error:
+        raise UserError(f"synthetic table: {error}") from None
     rows, notes = as_declared(source, schema)
     if weights is None:
         return rows, notes

@@ -95,7 +95,8 @@ def adjust(
             kept = (
                 f" What was measured is kept in {str(out / 'released.json')!r}: --released uses it again, at no cost."
             )
-            raise UserError(f"{error}{kept if real is not None else ''}") from None
+            notes = "".join(f"\nNote: {note}" for note in plan.notes)
+            raise UserError(f"{error}{kept if real is not None else ''}{notes}") from None
         done.released.save(out / "released.json")
         remark = None if before is not None else UNKNOWN
         write_certificate(done.released, out, method=f"adjust ({measures})", remark=remark)
