@@ -13,7 +13,22 @@ import platform
 import sys
 from importlib import import_module
 
+<<<<<<< HEAD
 BENCHMARKS = ("counting", "queries", "evaluate_speed", "methods_table", "projection", "adjust_speed", "post_processing")
+=======
+BENCHMARKS = (
+    "counting",
+    "queries",
+    "evaluate_speed",
+    "methods_table",
+    "projection",
+    "graphical",
+    "genetic",
+    "private_gsd",
+    "post_processing",
+    "auto",
+)
+>>>>>>> main
 
 
 def machine() -> dict[str, str | int]:

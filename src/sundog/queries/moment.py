@@ -23,7 +23,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from sundog.errors import UserError
 from sundog.queries.base import changed, difference, whole_key
@@ -32,6 +32,8 @@ from sundog.schema import Column, Schema
 from sundog.unit import Neighbours
 
 if TYPE_CHECKING:
+    from jaxtyping import Array
+
     from sundog.soft import SoftRows
 
 BITS = 10
@@ -115,7 +117,7 @@ class Moments:
         first, second = np.triu_indices(self._d)
         return np.concatenate([values << BITS, values[:, first] * values[:, second]], axis=1)
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " moments"]:
+    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' moments']":
         """The same sums of soft positions, in the same units, unrounded."""
         import jax.numpy as jnp
 
