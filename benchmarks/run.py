@@ -13,9 +13,6 @@ import platform
 import sys
 from importlib import import_module
 
-<<<<<<< HEAD
-BENCHMARKS = ("counting", "queries", "evaluate_speed", "methods_table", "projection", "adjust_speed", "post_processing")
-=======
 BENCHMARKS = (
     "counting",
     "queries",
@@ -25,10 +22,10 @@ BENCHMARKS = (
     "graphical",
     "genetic",
     "private_gsd",
+    "adjust_speed",
     "post_processing",
     "auto",
 )
->>>>>>> main
 
 
 def machine() -> dict[str, str | int]:
