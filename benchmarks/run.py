@@ -22,6 +22,7 @@ BENCHMARKS = (
     "graphical",
     "genetic",
     "private_gsd",
+    "adjust_speed",
     "post_processing",
     "auto",
     "auto_speed",
