@@ -13,7 +13,18 @@ import platform
 import sys
 from importlib import import_module
 
-BENCHMARKS = ("counting", "queries", "evaluate_speed", "methods_table", "projection", "genetic", "private_gsd")
+BENCHMARKS = (
+    "counting",
+    "queries",
+    "evaluate_speed",
+    "methods_table",
+    "projection",
+    "graphical",
+    "genetic",
+    "private_gsd",
+    "post_processing",
+    "auto",
+)
 
 
 def machine() -> dict[str, str | int]:
