@@ -13,7 +13,7 @@ import platform
 import sys
 from importlib import import_module
 
-BENCHMARKS = ("counting", "queries", "evaluate_speed", "methods_table", "projection")
+BENCHMARKS = ("counting", "queries", "evaluate_speed", "methods_table", "rap", "rap_plus_plus")
 
 
 def machine() -> dict[str, str | int]:

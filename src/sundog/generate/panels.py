@@ -30,8 +30,8 @@ from sundog.schema import Numeric, Schema
 Matrix = Float[Array, "features rows"]
 Kind = Literal["cells", "ranges", "halfspaces"]
 Counts = Callable[..., Float[Array, "queries labels"]]
-MEMBERS = (256, 2048)
-"""Soft memberships are held for so many queries at a time."""
+MEMBERS = (256, 1024)
+"""Soft memberships are held for so many queries at a time: few enough to stay in a processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ def _halfspace_pieces(frame: Frame, query: Halfspaces) -> list[tuple[tuple[Any, 
     lengths = np.maximum(np.linalg.norm(query.theta, axis=1, keepdims=True), 1.0)
     theta, cuts = query.theta / lengths, (query.thresholds + 0.5) / (GRID * lengths)
     number = np.arange(query.size).reshape(cuts.shape)
-    wide = 1 << (min(cuts.shape[1], MEMBERS[-1]) - 1).bit_length()
+    wide = min(cuts.shape[1], MEMBERS[-1])
     high = (MEMBERS[0] if query.size <= 2 * MEMBERS[0] else MEMBERS[-1]) // wide or 1
     places = np.concatenate([_embedding(frame, name) for name in query.columns])
     pieces = []
