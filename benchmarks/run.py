@@ -13,7 +13,19 @@ import platform
 import sys
 from importlib import import_module
 
-BENCHMARKS = ("counting", "queries", "evaluate_speed", "methods_table", "rap", "rap_plus_plus")
+BENCHMARKS = (
+    "counting",
+    "queries",
+    "evaluate_speed",
+    "methods_table",
+    "rap",
+    "rap_plus_plus",
+    "graphical",
+    "genetic",
+    "private_gsd",
+    "post_processing",
+    "auto",
+)
 
 
 def machine() -> dict[str, str | int]:

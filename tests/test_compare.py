@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -78,6 +80,31 @@ def test_the_command_never_touches_private_data(released, tmp_path, monkeypatch)
     assert first.exit_code == second.exit_code == 0
     assert first.stdout == second.stdout
     assert [standing["method"] for standing in json.loads(first.stdout)["ranking"]] == ["mst"]
+
+
+WITHOUT_PRIVATE = """
+import sys
+
+class Closed:
+    def find_spec(self, name, *rest):
+        if name.startswith(("sundog.private", "duckdb", "opendp")):
+            raise AssertionError(f"{name} was touched")
+
+sys.meta_path.insert(0, Closed())
+from sundog.compare import compare
+from sundog.released import Released
+
+for standing in compare(Released.load(sys.argv[1]), methods=["mst", "independent"]):
+    print(standing)
+"""
+
+
+def test_comparing_works_where_the_private_zone_cannot_even_be_imported(released, tmp_path):
+    """T0, stronger: no code that opens rows, reads tables or draws noise is there, and nothing changes."""
+    released.save(tmp_path / "released.json")
+    command = [sys.executable, "-c", WITHOUT_PRIVATE, str(tmp_path / "released.json")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines() == [str(s) for s in compare(released, methods=["mst", "independent"])]
 
 
 def _closed(*_: object, **__: object) -> None:

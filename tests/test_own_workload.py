@@ -42,8 +42,19 @@ def test_an_adaptive_method_chooses_from_the_workload(tmp_path):
 def test_weights_divide_the_budget_or_are_refused():
     weighted = PAIRS + TREES.weighted(3.0)
     assert with_workload(recipe_of("private-gsd"), weighted).rule == Everything(weighted.weights)
-    with pytest.raises(UserError, match="cannot weight queries"):
+    with pytest.raises(UserError, match=r"cannot weight queries.*Methods that can: .*aim"):
         with_workload(recipe_of("private-gsd-adaptive"), weighted)
+
+
+def test_weights_make_aim_choose_what_matters(tmp_path):
+    """All pairs are related alike; the weight decides which are worth measuring."""
+    favourite = Workload.marginals(SCHEMA, k=2, columns=["warm", "grade"])
+    others = Workload.marginals(SCHEMA, k=2, columns=["colour", "grade"])
+    rule = with_workload(recipe_of("aim"), others + favourite.weighted(50.0)).rule
+    assert rule.weights == (1.0, 50.0)
+    chosen = made(tmp_path, method="aim", workload=others + favourite.weighted(50.0)).fit(table(400))
+    pairs = [m.query.columns for m in chosen.released.measurements if len(m.query.columns) > 1]
+    assert pairs[0] == ("warm", "grade")
 
 
 def test_what_the_method_cannot_use_is_refused_before_anything_is_spent(tmp_path):

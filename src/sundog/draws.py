@@ -7,7 +7,7 @@ perfectly correlated (the sampling fault of mbi 1.1).
 import numpy as np
 from jaxtyping import Float, Int
 
-from sundog.keys import Key, split, uniforms, words
+from sundog.keys import Key, permutation, split, uniforms, words
 
 
 def draw_within(
@@ -27,6 +27,12 @@ def draw_within(
     drawn = np.empty(len(groups), dtype=np.int64)
     drawn[order] = _inverse(ordered, positions, weights, sizes)
     return drawn
+
+
+def evenly(key: Key, held: int, *, rows: int) -> Int[np.ndarray, " rows"]:
+    """Which of the rows held to take for so many rows: each as often as the others, give or take one, in random order."""
+    choose, order = split(key, 2)
+    return permutation(choose, held)[np.arange(rows) * held // rows][permutation(order, rows)]
 
 
 def _inverse(

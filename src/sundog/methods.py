@@ -127,7 +127,7 @@ METHODS = {
             two_way,
             Allocate(),
             PooledSearch(),
-            first=First(hierarchical, 0.25, level_shares),
+            first=First(hierarchical, 0.33, level_shares),
             bins=Bins(),
             cost="seconds for 15 columns",
         ),
@@ -159,7 +159,7 @@ METHODS = {
             Graphical(),
             first=First(one_way, 0.1),
             bins=Bins(),
-            cost="a minute or two for 15 columns",
+            cost="half a minute for 15 columns",
         ),
         Recipe(
             "mwem-pgm",
@@ -169,7 +169,7 @@ METHODS = {
             Graphical(),
             first=First(one_way, 1 / 4),
             bins=Bins(),
-            cost="a minute for 15 columns",
+            cost="ten seconds for 15 columns",
         ),
         Recipe(
             "privpgd",
@@ -187,7 +187,7 @@ METHODS = {
             Genetic(),
             first=First(one_way, 1 / 4),
             bins=Bins(),
-            uses="every query that counts rows, and moments",
+            uses="every class of queries",
             cost="half a minute for 15 columns and 50,000 rows",
         ),
         Recipe(
@@ -198,7 +198,7 @@ METHODS = {
             Genetic(),
             first=First(one_way, 1 / 4),
             bins=Bins(),
-            uses="every query that counts rows, and moments",
+            uses="every class of queries",
             cost="a minute for 15 columns and 50,000 rows",
         ),
         Recipe(
@@ -267,9 +267,13 @@ def with_workload(recipe: Recipe, workload: Workload) -> Recipe:
     """
     rule: SelectionRule = recipe.rule
     if len(set(workload.weights)) > 1:
-        if not isinstance(rule, Everything):
-            raise UserError(f"workload: method {recipe.name!r} cannot weight queries; leave their weights out.")
-        rule = Everything(workload.weights)
+        if not isinstance(rule, Everything | AIM):
+            others = [name for name, other in METHODS.items() if isinstance(other.rule, Everything | AIM)]
+            raise UserError(
+                f"workload: method {recipe.name!r} cannot weight queries; leave their weights out. "
+                f"Methods that can: {', '.join(others)}."
+            )
+        rule = replace(rule, weights=workload.weights)
     needed = rule.selects or not any(query.partition for query in workload.queries)
     first = recipe.first if needed else None
     return replace(recipe, workload=lambda _: workload.queries, rule=rule, first=first, bins=None)

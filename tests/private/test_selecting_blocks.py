@@ -76,3 +76,23 @@ def test_weights_and_penalties_are_by_block(tmp_path):
     heavy = Selection(CANDIDATES, estimates(), weights=(1, 1, 9, 1, 1, 1))
     assert made.select(heavy, 1e5)[0].block_keys() == [keys()[2]]
     assert made.released().payments[-1].details["sensitivity"] == "9"
+
+
+def test_candidates_of_the_last_round_are_not_counted_again_and_answers_stay_with_their_queries(tmp_path, monkeypatch):
+    made, exact = curator(tmp_path, rho=1e7), estimates()
+    counted = []
+    count = Curator._counted
+
+    def recording(self, schema, queries):
+        counted.append(list(queries))
+        return count(self, schema, queries)
+
+    monkeypatch.setattr(Curator, "_counted", recording)
+    made.select(Selection(CANDIDATES[:2], exact[:2]), 1e5)
+    (chosen,) = made.select(Selection(CANDIDATES[1:], exact[1:]), 1e5)  # the first leaves, the last is new
+    assert counted == [list(CANDIDATES[:2]), [CANDIDATES[2]]]
+    assert chosen.block_keys()[0] == keys()[4]
+    (measured,) = made.measure([chosen], 1e5)
+    assert np.array_equal(measured.values, answer(chosen, Rows(SCHEMA, CODES)))
+    made.select(Selection(CANDIDATES, exact), 1e5)
+    assert counted[2:] == [[CANDIDATES[0]]]

@@ -1,10 +1,11 @@
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
-from example_tables import SCHEMA
+from example_tables import SCHEMA, table
+from sundog import Synthesizer
 from sundog.generate import Graphical
 from sundog.keys import key_of
 from sundog.methods import two_way
@@ -122,13 +123,28 @@ def test_aim_spends_all_when_less_than_two_rounds_are_left():
 def test_the_model_size_limit_leaves_out_what_would_exceed_it():
     generator = Graphical()
     state = generator.init(key_of(0), SCHEMA)
-    sizes = [generator.megabytes_with(state, [query]) for query in PAIRS]
+    sizes = generator.megabytes_with(state, PAIRS)
     limit = sorted(sizes)[2]
     kept = affordable((generator, state), PAIRS, megabytes=limit)
     assert len(kept) == 3
-    assert all(generator.megabytes_with(state, [query]) <= limit for query in kept)
+    assert max(generator.megabytes_with(state, kept)) <= limit
     tight = ask(AIM(megabytes=limit / 0.5), release(spent=0.5), remaining=0.5, generator=generator, state=state)
     assert set(tight.selection.candidates) == set(kept)
+
+
+def tree_megabytes(tmp_path, limit):
+    """The size of the model after a whole run of AIM under a limit."""
+    made = Synthesizer(SCHEMA, rho=2.0, method="aim", dataset="limit", seed=1, ledger=tmp_path / f"{limit}.db")
+    made.recipe = replace(made.recipe, rule=AIM(rounds=4, megabytes=limit))
+    made.fit(table(400))
+    return sum(t.size for t in made.model.state.tree.tables) * 8 / 2**20
+
+
+def test_a_whole_run_respects_the_model_size_limit(tmp_path):
+    free = tree_megabytes(tmp_path, 1.0)
+    tight = tree_megabytes(tmp_path, free / 3)
+    assert tight <= free / 3
+    assert tight > 0
 
 
 def test_noise_is_foretold_as_the_curator_will_add_it():

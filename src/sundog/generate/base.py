@@ -45,8 +45,8 @@ class SizeLimited(Protocol):
     def megabytes(self) -> float:
         """The most that its model may take."""
 
-    def megabytes_with(self, state: Any, queries: Sequence[Query]) -> float:
-        """What the model would take if these queries were measured too."""
+    def megabytes_with(self, state: Any, queries: Sequence[Query]) -> list[float]:
+        """For each of these queries, what the model would take if it were measured too."""
 
 
 @runtime_checkable

@@ -3,7 +3,7 @@
 With cliques C_1, C_2, ... in tree order and separators S_k = C_k ∩ parent,  p(x) = p(C_1) prod_k p(C_k) / p(S_k).
 
 A marginal over columns that no clique holds together is gathered along the tree: each neighbour sends the sum over what
-nobody asks for. Rows are drawn clique after clique, systematically within each value of the separator (draws.py).
+nobody asks for, and what it sent is kept for the next marginal. Rows are drawn clique after clique, systematically within each value of the separator (draws.py).
 """
 
 from dataclasses import dataclass
@@ -40,6 +40,10 @@ class CalibratedTree:
                 edges[parent].append(child)
         return edges
 
+    def holds(self, columns: Clique) -> bool:
+        """Whether one clique holds all of these columns."""
+        return any({*columns} <= {*clique} for clique in self.cliques)
+
     def marginal(self, columns: Clique) -> Float[np.ndarray, "..."]:
         """The joint proportions of some columns, axes in the order asked for."""
         root = max(range(len(self.cliques)), key=lambda k: (len({*columns} & {*self.cliques[k]}), -self.tables[k].size))
@@ -52,8 +56,8 @@ class CalibratedTree:
         shared = () if origin is None else _shared(clique, self.cliques[origin])
         factors: list[Table] = [(clique, self.tables[node])]
         for neighbour in self.neighbours[node]:
-            if neighbour != origin and self._reaches(neighbour, node, wanted - {*clique}):
-                factors.append(self._gather(neighbour, origin=node, wanted=wanted))
+            if neighbour != origin and not (wanted - {*clique}).isdisjoint(self._behind[(neighbour, node)]):
+                factors.append(self._message(neighbour, node, wanted & self._behind[(neighbour, node)]))
         keep = tuple(sorted({*shared} | (wanted & {column for columns, _ in factors for column in columns})))
         table = _contract(factors, keep)
         if origin is None:
@@ -61,9 +65,15 @@ class CalibratedTree:
         base = _contract([(clique, self.tables[node])], shared)
         return keep, _ratio(table, base[_spread(shared, keep)])
 
-    def _reaches(self, node: int, origin: int, wanted: frozenset[int]) -> bool:
-        """Whether a wanted column lies in this clique or behind it."""
-        return bool(wanted & self._behind[(node, origin)]) if wanted else False
+    def _message(self, node: int, origin: int, wanted: frozenset[int]) -> Table:
+        """What is gathered from behind an edge, kept: many marginals need the same."""
+        if (node, origin, wanted) not in self._gathered:
+            self._gathered[(node, origin, wanted)] = self._gather(node, origin=origin, wanted=wanted)
+        return self._gathered[(node, origin, wanted)]
+
+    @cached_property
+    def _gathered(self) -> dict[tuple[int, int, frozenset[int]], Table]:
+        return {}
 
     @cached_property
     def _behind(self) -> dict[tuple[int, int], frozenset[int]]:
@@ -111,7 +121,7 @@ def _contract(factors: list[Table], keep: Clique) -> Float[np.ndarray, "..."]:
     operands: list[Any] = []
     for columns, table in factors:
         operands += [table, [names[column] for column in columns]]
-    return np.einsum(*operands, [names[column] for column in keep], optimize=len(factors) > 1)
+    return np.einsum(*operands, [names[column] for column in keep], optimize=len(factors) > 2)
 
 
 def _ratio(table: Float[np.ndarray, "..."], base: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:

@@ -2,22 +2,24 @@
 
     theta_C  <-  v_C - step * gradient_C(v),      v = theta + k/(k+3) (theta - theta before),
 
-the gradient taken at the model's proportions. Steps grow a little while the loss falls; when it rises, the momentum is
-dropped and the step halved (restarts: O'Donoghue and Candes 2015).
+the gradient taken at the model's proportions. When the loss rises, the momentum is dropped and the step halved (restarts:
+O'Donoghue and Candes 2015). Steps grow so slowly that this is rare: at the edge of what is stable, growing by 2 % a step,
+momentum never built up, and 4,000 steps fitted worse than 400 do now.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from sundog.generate.calibrated import Clique
+from sundog.generate.message_passing import Potentials, Tables
 
-Potentials = dict[Clique, Float[np.ndarray, "..."]]
-Tables = tuple[Float[np.ndarray, "..."], ...]
 WINDOW = 50
+FIRST, GROWTH = 2.0, 1.001
+"""The first step, in inverses of the largest precision, and how much a step may be longer than the one before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +30,12 @@ class Target:
     values: Float[np.ndarray, "..."]
     precisions: Float[np.ndarray, "..."]
     maps: tuple[Any, ...]
+
+    def joined(self, other: "Target") -> "Target":
+        """Two measurements of the same cells as one, weighted by their precisions."""
+        precisions = self.precisions + other.precisions
+        values = (self.precisions * self.values + other.precisions * other.values) / precisions
+        return replace(self, values=values, precisions=precisions)
 
     def loss(self, table: Float[np.ndarray, "..."]) -> tuple[float, Float[np.ndarray, "..."]]:
         """Half the weighted squared distance, and its gradient, for the clique's model proportions."""
@@ -72,11 +80,11 @@ def descend(
 ) -> tuple[Potentials, Tables]:
     """The potentials that fit the targets, and the tree's proportions under them."""
     homes = [_home(target, nodes, start) for target in targets]
-    step = 1.0 / max((float(target.precisions.max()) for target in targets), default=1.0)
+    step = FIRST / max((float(target.precisions.max()) for target in targets), default=1.0)
     theta, ahead, momentum = start, start, 0
     tables = calibrate(ahead)
     loss, gradient = _evaluate(homes, tables)
-    best = (loss, theta, tables)
+    best = (loss, ahead, tables, gradient)
     window = loss
     for iteration in range(1, iterations + 1):
         moved = {c: ahead[c] - step * gradient[c] if c in gradient else ahead[c] for c in ahead}
@@ -84,15 +92,14 @@ def descend(
         ahead = {c: moved[c] + weight * (moved[c] - theta[c]) for c in moved}
         theta, momentum = moved, momentum + 1
         tables = calibrate(ahead)
-        value, gradient = _evaluate(homes, tables)
-        if value > loss or not np.isfinite(value):
-            step, momentum = step * (0.5 if momentum <= 1 or not np.isfinite(value) else 0.9), 0
-            loss, theta, tables = best
+        loss, gradient = _evaluate(homes, tables)
+        if loss <= best[0]:
+            step *= GROWTH
+            best = (loss, ahead, tables, gradient)
+        else:
+            step, momentum = step / 2, 0
+            loss, theta, tables, gradient = best
             ahead = theta
-            _, gradient = _evaluate(homes, tables)
-            continue
-        loss, step = value, step * 1.02
-        best = (value, ahead, tables)
         if iteration % WINDOW == 0:
             if window - loss <= tolerance * max(loss, 1.0):
                 break

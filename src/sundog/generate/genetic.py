@@ -12,7 +12,7 @@ What differs from the paper and why (figures in docs/private-gsd.md):
 - By default each improving candidate is accepted in turn with its exact change, not only the best of a generation; and a
   mutation draws any piece of the column that the queries tell apart (genetic_atoms) with equal chance, or one nearby.
   `operator="best of population"` is the paper's.
-- Elite datasets serve as donors only: the current rows and those of the last `elite_size` - 1 looks. In the paper they
+- Elite datasets serve as donors only: the current rows and `elite_size` - 1 earlier states of them. In the paper they
   differ from the best dataset in a few cells at most.
 """
 
@@ -21,26 +21,30 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from sundog.draws import evenly
 from sundog.errors import UserError
 from sundog.generate.genetic_search import Effort, Operator, Outcome, Search
 from sundog.generate.genetic_start import independent_start, uniform_start
-from sundog.keys import Key, integer_seed, permutation, split
+from sundog.generate.public import public_start
+from sundog.keys import Key, integer_seed, split
 from sundog.queries import (
     AtLeast,
     BinaryTree,
     Conditional,
+    GroupSums,
     Halfspaces,
     Marginal,
     Moments,
     Query,
     Ranges,
+    SigmoidSum,
     answer,
 )
 from sundog.released import Released
 from sundog.rows import Rows
 from sundog.schema import Schema
 
-SUPPORTED = (Marginal, BinaryTree, Ranges, Halfspaces, Conditional, AtLeast, Moments)
+SUPPORTED = (Marginal, BinaryTree, Ranges, Halfspaces, Conditional, AtLeast, Moments, SigmoidSum, GroupSums)
 MOST_ROWS = 100_000
 """N' where none is given: the number of rows, but no more than this."""
 MOST_PRODUCTS = 100_000_000
@@ -52,10 +56,11 @@ ROUNDING = 12**-0.5
 
 @dataclass(frozen=True, eq=False)
 class GeneticState:
-    """The synthetic rows, and how the last search ended (None: nothing is fitted yet)."""
+    """The synthetic rows, how the last search ended (None: nothing is fitted yet), and the public rows to start from."""
 
     rows: Rows
     outcome: Outcome | None = None
+    public: Rows | None = None
 
     @property
     def interrupted(self) -> bool:
@@ -113,18 +118,24 @@ class Genetic:
             raise UserError("genetic search: several changes a candidate need operator 'best of population'.")
 
     def supports(self, query: Query) -> bool:
-        """Every class of counts, and moments."""
-        return isinstance(query, SUPPORTED)
+        """Every class of queries; moments only between the public bounds."""
+        return isinstance(query, SUPPORTED) and not (isinstance(query, Moments) and query.within)
 
     def init(self, key: Key, schema: Schema) -> GeneticState:
         """Uniform rows."""
         return GeneticState(uniform_start(key, schema, rows=self.rows or UNFITTED_ROWS))
 
+    def init_public(self, key: Key, schema: Schema, *, public: Rows) -> GeneticState:
+        """The public rows."""
+        return GeneticState(public, public=public)
+
     def fit(self, key: Key, state: GeneticState, *, released: Released) -> GeneticState:
-        """Search from the state's rows if they are fitted, else from independent columns."""
+        """Search from the state's rows if they are fitted, else from public rows or independent columns."""
         start_key, search_key = split(key, 2)
         rows, fresh = state.rows, state.outcome is None
-        if fresh:
+        if fresh and state.public is not None:
+            rows = public_start(start_key, state.public, rows=self._size(released))
+        elif fresh:
             rows = independent_start(start_key, released, rows=self._size(released))
         return self._searched(search_key, rows, released=released, effort=self._effort(len(rows), fresh))
 
@@ -147,8 +158,7 @@ class Genetic:
         held = len(state.rows)
         if rows == held:
             return state.rows
-        choose, order = split(key, 2)
-        chosen = permutation(choose, held)[np.arange(rows) * held // rows][permutation(order, rows)]
+        chosen = evenly(key, held, rows=rows)
         return Rows(state.rows.schema, tuple(codes[chosen] for codes in state.rows.codes))
 
     def _size(self, released: Released) -> int:

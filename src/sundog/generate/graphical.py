@@ -4,12 +4,13 @@ McKenna, Sheldon, Miklau 2019 (Private-PGM); the generator of MST, AIM and MWEM+
 
     minimise over distributions p   sum_m || A_m p - y_m ||^2 / (2 stddev_m^2),    p(x) ~ exp(sum_C theta_C(x_C)),
 
-by mirror descent on the potentials theta, one table for each measured clique of columns. mbi triangulates the graph and
-passes messages on the junction tree (the only file that imports it). What differs:
+by mirror descent on the potentials theta, one table for each measured clique of columns. mbi builds the junction tree (the
+only file that imports it). What differs:
 
-- mbi compiles its whole descent anew for every graph (6-10 CPU s for 14 columns, against 0.1 s of computing). Here only
-  its message passing is compiled; the descent, with momentum and restarts, is a few lines of numpy.
-- Always double precision, only inside this file: in float32 the descent stalls at large n.
+- mbi compiles its descent anew for every graph (6-10 CPU s for 14 columns, against 0.1 s of computing). Here messages are
+  passed by one kernel for all graphs (message_passing.py), and the descent is a few lines of numpy (descent.py).
+- Always double precision: in float32 the descent stalls at large n.
+- A tree that holds all that is measured is kept; a fitted model takes in a further measurement in few steps.
 - Numbers: a model cell is a bin; values inside it follow the finer one-way measurement (bins.py). Measurements may have
   different bins: the model's axis refines those of all measured tables.
 - A public table, where given, is the starting point: its tree of strongest relations joins the model, and what was not
@@ -19,19 +20,20 @@ passes messages on the junction tree (the only file that imports it). What diffe
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from sundog.axis import Axis
 from sundog.bins import Leaves, leaves_of, uniform_leaves
 from sundog.errors import UserError
 from sundog.generate.calibrated import CalibratedTree, Clique
-from sundog.generate.descent import Potentials, descend
+from sundog.generate.descent import descend
+from sundog.generate.elimination import elimination_order, neighbours
+from sundog.generate.message_passing import MessagePassing, Potentials
 from sundog.generate.public import public_edges
 from sundog.generate.targets import model_axes, targets_of, transfer
 from sundog.keys import Key, key_of, split
@@ -42,8 +44,6 @@ from sundog.schema import Schema
 
 CELL_MEGABYTES = 8 / 2**20
 REFERENCE_ROWS = 100_000
-QUICK_MEGABYTES = 0.5
-"""Smaller models are compiled without optimisation: that takes half the time, and more than running them."""
 FAINTEST = 1e-7
 """The least proportion from which a cell can still grow: the descent is multiplicative."""
 
@@ -62,10 +62,14 @@ class GraphicalState:
 
 @dataclass(frozen=True)
 class Graphical:
-    """`megabytes` bounds the junction tree; `iterations` and `tolerance` (relative gain of 50 steps) the descent."""
+    """`megabytes` bounds the junction tree; `iterations` and `tolerance` (relative gain of 50 steps) the descent.
+
+    A model that was fitted before and is only to take in another measurement makes at most `refit_iterations`.
+    """
 
     megabytes: float = 32.0
     iterations: int = 1000
+    refit_iterations: int = 200
     tolerance: float = 1e-3
 
     def supports(self, query: Query) -> bool:
@@ -89,19 +93,19 @@ class Graphical:
         targets = targets_of(released, axes)
         edges = public_edges(state.public, axes)
         cliques = _maximal([*(target.clique for target in targets), *edges, *((k,) for k in range(len(axes)))])
-        order = _junction_tree([axis.size for axis in axes], cliques, limit=self.megabytes)
+        sizes = [axis.size for axis in axes]
+        nodes, parents = _junction_tree(sizes, cliques, earlier=state, limit=self.megabytes)
         start = _start(cliques, state=state, axes=axes, leaves=leaves, edges=edges)
-        calibrate = _message_passing(tuple(axis.size for axis in axes), tuple(cliques), order=order)
         potentials, tables = descend(
             start,
             targets,
-            calibrate=calibrate,
-            nodes=order[0],
-            iterations=self.iterations,
+            calibrate=MessagePassing.over(sizes, nodes, parents=parents, potentials=cliques).calibrate,
+            nodes=nodes,
+            iterations=self.refit_iterations if state.potentials else self.iterations,
             tolerance=self.tolerance,
         )
         return GraphicalState(
-            state.schema, tuple(leaves), tuple(axes), CalibratedTree(*order, tables), potentials, state.public
+            state.schema, tuple(leaves), tuple(axes), CalibratedTree(nodes, parents, tables), potentials, state.public
         )
 
     def answer(self, state: GraphicalState, query: Query) -> Float[np.ndarray, " cells"]:
@@ -121,24 +125,23 @@ class Graphical:
         columns = zip(inside, state.leaves, state.axes, cells, strict=True)
         return Rows(state.schema, tuple(leaves.decode(k, axis, cells=cell) for k, leaves, axis, cell in columns))
 
-    def megabytes_with(self, state: GraphicalState, queries: Sequence[Query]) -> float:
-        """The size of the junction tree if these queries were measured too."""
+    def megabytes_with(self, state: GraphicalState, queries: Sequence[Query]) -> list[float]:
+        """The size of the junction tree if this or that query were measured too."""
         sizes = [axis.size for axis in state.axes]
-        if all(self._holds(state, query) for query in queries):
-            return _megabytes(sizes, list(state.tree.cliques))
-        cliques = [*state.potentials, *((k,) for k in range(len(sizes)))]
-        for query in queries:
-            for axis in query.axes:  # type: ignore[attr-defined]
-                sizes[state.schema.position(axis.column)] = axis.size
-            cliques.append(tuple(sorted(state.schema.position(name) for name in query.columns)))
-        return _megabytes(sizes, _tree_cliques(sizes, _maximal(cliques))[0])
+        near = neighbours(len(sizes), state.potentials)
+        return [self._megabytes_with(state, query, near, sizes) for query in queries]
 
     @staticmethod
-    def _holds(state: GraphicalState, query: Query) -> bool:
-        """Whether a clique of the tree holds the query's columns on its very axes: then it costs no more."""
-        places = {state.schema.position(name) for name in query.columns}
-        same = all(state.axes[state.schema.position(axis.column)] == axis for axis in query.axes)  # type: ignore[attr-defined]
-        return same and any(places <= {*clique} for clique in state.tree.cliques)
+    def _megabytes_with(
+        state: GraphicalState, query: Query, near: Bool[np.ndarray, "columns columns"], sizes: list[int]
+    ) -> float:
+        """Nothing more, if a clique of the tree holds the query's columns on its very axes."""
+        axes = {state.schema.position(axis.column): axis for axis in query.axes}  # type: ignore[attr-defined]
+        if all(state.axes[place] == axis for place, axis in axes.items()) and state.tree.holds(tuple(axes)):
+            return _megabytes(sizes, state.tree.cliques)
+        joined = near | neighbours(len(sizes), [tuple(axes)])
+        cells = elimination_order(joined, [axes[k].size if k in axes else size for k, size in enumerate(sizes)])[1]
+        return CELL_MEGABYTES * cells
 
 
 def _independent(schema: Schema, leaves: list[Leaves]) -> GraphicalState:
@@ -190,33 +193,34 @@ def _mbi() -> Any:
     return mbi
 
 
-def _domain(sizes: Sequence[int]) -> Any:
-    return _mbi().Domain(tuple(range(len(sizes))), tuple(sizes))
-
-
-def _tree_cliques(sizes: Sequence[int], cliques: list[Clique]) -> tuple[list[Clique], Any]:
-    tree = _mbi().junction_tree.make_junction_tree(_domain(sizes), cliques)[0]
-    return [tuple(clique) for clique in tree.nodes], tree
-
-
-def _megabytes(sizes: Sequence[int], cliques: list[Clique]) -> float:
+def _megabytes(sizes: Sequence[int], cliques: Sequence[Clique]) -> float:
     return CELL_MEGABYTES * sum(math.prod(sizes[k] for k in clique) for clique in cliques)
 
 
 def _junction_tree(
-    sizes: Sequence[int], cliques: list[Clique], *, limit: float
+    sizes: Sequence[int], cliques: list[Clique], *, earlier: GraphicalState, limit: float
 ) -> tuple[tuple[Clique, ...], tuple[int, ...]]:
-    """The tree's cliques, parents first, with each one's parent; separate parts are joined by empty separators."""
-    nodes, tree = _tree_cliques(sizes, cliques)
-    if (size := _megabytes(sizes, nodes)) > limit:
+    """The tree's cliques, parents first, with each one's parent; the earlier tree where it holds all cliques."""
+    same = list(sizes) == [axis.size for axis in earlier.axes]
+    if same and earlier.potentials and all(earlier.tree.holds(clique) for clique in cliques):
+        return earlier.tree.cliques, earlier.tree.parents
+    order, cells = elimination_order(neighbours(len(sizes), cliques), sizes)
+    if (size := cells * CELL_MEGABYTES) > limit:
         raise UserError(
             f"graphical model: these measurements need a junction tree of {size:.0f} MB; at most {limit:g} are allowed. "
             "Choose a method that needs none, such as independent, or measure fewer or coarser tables."
         )
+    mbi = _mbi()
+    domain = mbi.Domain(tuple(range(len(sizes))), tuple(sizes))
+    return _rooted(mbi.junction_tree.make_junction_tree(domain, cliques, [int(k) for k in order])[0])
+
+
+def _rooted(tree: Any) -> tuple[tuple[Clique, ...], tuple[int, ...]]:
+    """An order in which parents come first; separate parts are joined by empty separators."""
     order: list[Clique] = []
     parents: list[int] = []
     waiting: list[tuple[Clique, int]] = []
-    for node in nodes:
+    for node in tree.nodes:
         waiting.append((node, len(order) - 1))
         while waiting:
             clique, parent = waiting.pop()
@@ -225,29 +229,3 @@ def _junction_tree(
                 parents.append(parent)
                 waiting += [(other, len(order) - 1) for other in tree.neighbors(clique) if other not in order]
     return tuple(order), tuple(parents)
-
-
-@lru_cache(maxsize=4)
-def _message_passing(
-    sizes: tuple[int, ...], cliques: tuple[Clique, ...], *, order: tuple[tuple[Clique, ...], tuple[int, ...]]
-) -> Callable[[Potentials], tuple[Float[np.ndarray, "..."], ...]]:
-    """Message passing by mbi for one graph, compiled: from potentials to the proportions of the tree's cliques."""
-    import jax
-
-    mbi, domain, nodes = _mbi(), _domain(sizes), order[0]
-    tree = mbi.junction_tree.make_junction_tree(domain, list(cliques))[0]
-
-    def calibrate(tables: list[Any]) -> list[Any]:
-        factors = {c: mbi.Factor(domain.project(c), table) for c, table in zip(cliques, tables, strict=True)}
-        beliefs = mbi.CliqueVector(domain, cliques, factors).expand(nodes)
-        marginals = mbi.marginal_oracles.message_passing_hugin(beliefs, 1.0, tree)
-        return [marginals[node].values for node in nodes]
-
-    small = _megabytes(sizes, list(nodes)) < QUICK_MEGABYTES
-    compiled = jax.jit(calibrate, compiler_options={"xla_backend_optimization_level": 0} if small else None)
-
-    def run(potentials: Potentials) -> tuple[Float[np.ndarray, "..."], ...]:
-        with jax.enable_x64(True):
-            return tuple(np.asarray(table) for table in compiled([potentials[c] for c in cliques]))
-
-    return run

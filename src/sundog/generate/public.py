@@ -1,17 +1,26 @@
-"""A public table as a prior: its strongest relations, as a tree of conditional proportions (Chow and Liu 1968).
+"""A public table as a starting point: its rows, or its strongest relations as a tree (Chow and Liu 1968).
 
-The tree maximises the sum of mutual informations of the public rows; the potential of an edge is log p(child | parent).
+Generators that hold rows start from public ones. A graphical model starts from a tree of conditional proportions that
+maximises the sum of mutual informations of the public rows; the potential of an edge is log p(child | parent).
 """
 
 import numpy as np
 from jaxtyping import Float
 
 from sundog.axis import Axis
+from sundog.draws import evenly
 from sundog.generate.calibrated import Clique
+from sundog.keys import Key
 from sundog.rows import Rows
 
 PSEUDO = 0.5
 """Public rows are a sample: so much is added to every cell of a pair's table, divided by the cells of the table."""
+
+
+def public_start(key: Key, public: Rows, *, rows: int) -> Rows:
+    """So many of the public rows, each as often as the others."""
+    chosen = evenly(key, len(public), rows=rows)
+    return Rows(public.schema, tuple(codes[chosen] for codes in public.codes))
 
 
 def public_edges(public: Rows | None, axes: list[Axis]) -> dict[Clique, Float[np.ndarray, "first second"]]:

@@ -27,13 +27,18 @@ def model_axes(released: Released, leaves: list[Leaves]) -> list[Axis]:
 
 
 def targets_of(released: Released, axes: list[Axis]) -> list[Target]:
-    """All measured marginals as targets of the descent."""
+    """All measured marginals as targets of the descent; what was measured again is one target."""
     made = [
         _target(m.query, m.values / released.rows, m.stddev / released.rows, axes, released.schema)
         for m in released.measurements
         if isinstance(m.query, Marginal)
     ]
-    return [target for target in made if target is not None]
+    targets: dict[Any, Target] = {}
+    for target in made:
+        if target is not None:
+            mark = (target.clique, target.values.shape, *(None if m is None else m.tobytes() for m in target.maps))
+            targets[mark] = targets[mark].joined(target) if mark in targets else target
+    return list(targets.values())
 
 
 def _target(

@@ -56,7 +56,7 @@ class Curator:
         self._delta_thresholds = delta_thresholds
         self._source = open_private(table)
         self._public_rows: int | None = None
-        self._scored: tuple[tuple[Query, ...], list[Int[np.ndarray, " cells"]]] | None = None  # for the next rounds
+        self._scored: dict[int, tuple[Query, Int[np.ndarray, " cells"]]] = {}  # by identity: the last candidates
         self._kept: dict[int, tuple[Query, Int[np.ndarray, " cells"]]] = {}  # by identity: what was chosen
         self._charges: list[Charge] = []
         self._payments: list[Payment] = []
@@ -70,8 +70,8 @@ class Curator:
 
     @property
     def remaining_rho(self) -> float:
-        """What is left of this run's budget, rounded down: all of it can be spent."""
-        return max(0.0, round_down(Fraction(self.total_rho) - exact_total(self._charges)[0]))
+        """What is left of this run's budget, less what is kept back, rounded down: all of it can be spent."""
+        return max(0.0, round_down(Fraction(self.total_rho) - exact_total(self._charges)[0] - Fraction(self.kept_back)))
 
     def count(self) -> int | None:
         """The number of rows where it is public (one row replaced), else None: estimate it from measured totals."""
@@ -254,10 +254,12 @@ class Curator:
         return np.split(totals, np.cumsum(sizes)[:-1])
 
     def _exact(self, candidates: tuple[Query, ...]) -> list[Int[np.ndarray, " cells"]]:
-        """The candidates' exact answers, counted once and kept for the rounds that follow."""
-        if self._scored is None or self._scored[0] is not candidates:
-            self._scored = (candidates, self._answers(self.schema, candidates))
-        return self._scored[1]
+        """The candidates' exact answers; those of the candidates of the last round are not counted again."""
+        new = [query for query in candidates if id(query) not in self._scored]
+        counted = self._answers(self.schema, new) if new else []
+        known = self._scored | {id(query): (query, counts) for query, counts in zip(new, counted, strict=True)}
+        self._scored = {id(query): known[id(query)] for query in candidates}
+        return [self._scored[id(query)][1] for query in candidates]
 
     def _scores(self, selection: Selection) -> Int[np.ndarray, " candidates"]:
         exact = self._exact(selection.candidates)
@@ -319,7 +321,7 @@ class Curator:
         self._check_queries(self.schema, selection.candidates)
         most = max(float(np.abs(np.asarray(estimate, dtype=np.float64)).sum()) for estimate in selection.estimates)
         weight = 1 if selection.weights is None else max(selection.weights)
-        penalty = 0 if selection.penalties is None else max(abs(each) for each in selection.penalties)
+        penalty = 0 if selection.penalties is None else max(map(abs, selection.penalties))
         if not (most + MOST_ROWS) * weight + penalty < MOST_SCORE:
             raise UserError(
                 "selection: its estimates, weights or penalties are too large; scores must stay below 2^62."

@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from sundog.axis import Axis
 from sundog.errors import UserError
@@ -29,6 +29,8 @@ from sundog.schema import Schema
 from sundog.unit import Neighbours
 
 if TYPE_CHECKING:
+    from jaxtyping import Array
+
     from sundog.soft import SoftRows
 
 
@@ -115,7 +117,7 @@ class AtLeast:
             agreeing += matches.reshape(len(rows), *(axis.size if k == place else 1 for k in range(len(self.columns))))
         return (agreeing >= self.least).reshape(len(rows), self.size).astype(np.int64)
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " cells"]:
+    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' cells']":
         """The same polynomial of the relaxed marginal table."""
         table = self.marginal.relaxed(soft, sharpness).reshape(self.marginal.shape)
         return _at_least(table, self.least).ravel()

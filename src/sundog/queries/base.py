@@ -13,13 +13,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from sundog.rows import Rows
 from sundog.schema import Schema
 from sundog.unit import Neighbours
 
 if TYPE_CHECKING:
+    from jaxtyping import Array
+
     from sundog.soft import SoftRows
 
 
@@ -60,7 +62,7 @@ class Query(Protocol):
     def vectors(self, rows: Rows) -> Int[np.ndarray, "rows cells"]:
         """What every single row adds to the answer; for tables small enough to hold rows times answers."""
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " cells"]:
+    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' cells']":
         """The answer on soft rows: differentiable, exact on one-hot rows, and tending to it as the sharpness grows."""
 
     def change(

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from sundog.axis import Axis
 from sundog.errors import UserError
@@ -23,6 +23,8 @@ from sundog.schema import Numeric, Schema
 from sundog.unit import Neighbours
 
 if TYPE_CHECKING:
+    from jaxtyping import Array
+
     from sundog.soft import SoftRows
 
 INNER: dict[str, type[Ranges] | type[Halfspaces]] = {"ranges": Ranges, "halfspaces": Halfspaces}
@@ -89,7 +91,7 @@ class Conditional:
         labels = np.eye(self.label.size, dtype=np.int64)[rows.cells(self.label)][:, None, :]
         return np.concatenate([held * labels, 1 - held], axis=2).reshape(len(rows), self.size)
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " cells"]:
+    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' cells']":
         """Soft membership times soft label."""
         import jax.numpy as jnp
 

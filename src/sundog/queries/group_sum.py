@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from sundog.axis import Axis
 from sundog.errors import UserError
@@ -25,6 +25,8 @@ from sundog.schema import Schema
 from sundog.unit import Neighbours
 
 if TYPE_CHECKING:
+    from jaxtyping import Array
+
     from sundog.soft import SoftRows
 
 UNIT = 1 << 10
@@ -82,7 +84,7 @@ class GroupSums:
         """Every row's centred value at its group."""
         return np.eye(self.size, dtype=np.int64)[rows.cells(self.group)] * centred(rows, self.column)[:, None]
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " groups"]:
+    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' groups']":
         """Soft groups times soft positions, in the same units."""
         import jax.numpy as jnp
 

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 from numba import njit
 
 from sundog.axis import Axis
@@ -28,6 +28,8 @@ from sundog.schema import Column, Numeric, Schema
 from sundog.unit import Neighbours
 
 if TYPE_CHECKING:
+    from jaxtyping import Array
+
     from sundog.soft import SoftRows
 
 GRID = 255
@@ -110,11 +112,11 @@ class Halfspaces:
         products = self.features(rows) @ self.theta.T.astype(np.float32)
         return (products[:, :, None] <= self.thresholds[None, :, :]).reshape(len(rows), self.size).astype(np.int64)
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " queries"]:
+    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' queries']":
         """The sum of soft memberships."""
         return self.members(soft, sharpness).sum(axis=0)
 
-    def members(self, soft: "SoftRows", sharpness: float) -> Float[Array, "rows queries"]:
+    def members(self, soft: "SoftRows", sharpness: float) -> "Float[Array, 'rows queries']":
         """Soft membership of every row in every query."""
         import jax
         import jax.numpy as jnp
@@ -145,8 +147,12 @@ class Halfspaces:
 
     def block_keys(self) -> list[bytes]:
         """The columns, the direction and the threshold of each query."""
+        return self._keys
+
+    @cached_property
+    def _keys(self) -> list[bytes]:
         head = repr(self.columns).encode()
-        directions = [head + theta.astype(np.int16).tobytes() for theta in self.theta]
+        directions = [head + theta.tobytes() for theta in self.theta.astype(np.int16)]
         return [
             direction + int(cut).to_bytes(8, signed=True)
             for direction, cuts in zip(directions, self.thresholds, strict=True)
@@ -194,7 +200,7 @@ def embed(column: Column, codes: Int[np.ndarray, " rows"]) -> Float[np.ndarray, 
     return np.stack(parts, axis=1)
 
 
-def _soft_features(soft: "SoftRows", name: str) -> Float[Array, "rows features"]:
+def _soft_features(soft: "SoftRows", name: str) -> "Float[Array, 'rows features']":
     """The embedding of soft rows, in units of 1 instead of 255."""
     import jax.numpy as jnp
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 from numba import njit
 
 from sundog.axis import Axis
@@ -23,6 +23,8 @@ from sundog.schema import Schema
 from sundog.unit import Neighbours
 
 if TYPE_CHECKING:
+    from jaxtyping import Array
+
     from sundog.soft import SoftRows
 
 
@@ -89,7 +91,7 @@ class Marginal:
         found[np.arange(len(rows)), places] = 1
         return found
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " cells"]:
+    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' cells']":
         """The sum over rows of products of soft cells, as one matrix product of two halves of the axes.
 
         Splitting where both halves are about equally large keeps memory near rows * sqrt(cells).
@@ -148,7 +150,7 @@ class Marginal:
         return Marginal(tuple(Axis.of(schema.column(name), bins) for name in columns))
 
 
-def _outer(parts: "list[Float[Array, 'rows cells']]") -> Float[Array, "rows cells"]:
+def _outer(parts: "list[Float[Array, 'rows cells']]") -> "Float[Array, 'rows cells']":
     product = parts[0]
     for part in parts[1:]:
         product = (product[:, :, None] * part[:, None, :]).reshape(product.shape[0], -1)

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Bool, Float, Int
 from numba import njit
 
 from sundog.errors import UserError
@@ -25,6 +25,8 @@ from sundog.schema import Schema
 from sundog.unit import Neighbours
 
 if TYPE_CHECKING:
+    from jaxtyping import Array
+
     from sundog.soft import SoftRows
 
 ROW_BLOCK = 8192
@@ -123,18 +125,18 @@ class Ranges:
             held &= inside | (self.which[:, k] < 0)
         return held.astype(np.int64)
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " queries"]:
+    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' queries']":
         """The sum of soft memberships."""
         return self.members(soft, sharpness).sum(axis=0)
 
-    def members(self, soft: "SoftRows", sharpness: float) -> Float[Array, "rows queries"]:
+    def members(self, soft: "SoftRows", sharpness: float) -> "Float[Array, 'rows queries']":
         """Soft membership of every row in every query: the product over its conditions."""
         member: Any = 1.0
         for k in range(self.which.shape[1]):
             member = member * self._soft_condition(soft, k, sharpness)
         return member
 
-    def _soft_condition(self, soft: "SoftRows", k: int, sharpness: float) -> Float[Array, "rows queries"]:
+    def _soft_condition(self, soft: "SoftRows", k: int, sharpness: float) -> "Float[Array, 'rows queries']":
         """Soft membership in the k-th condition of every query, gathered column by column without scatter."""
         import jax.numpy as jnp
 
@@ -161,6 +163,10 @@ class Ranges:
 
     def block_keys(self) -> list[bytes]:
         """The names and bounds of each query's columns, in order."""
+        return self._keys
+
+    @cached_property
+    def _keys(self) -> list[bytes]:
         names = np.array([*self.columns, ""], dtype=object)
         conditions = zip(names[self.which], self.low.tolist(), self.high.tolist(), strict=True)
         return [repr(sorted(zip(*each, strict=True))).encode() for each in conditions]

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from sundog.axis import Axis
 from sundog.errors import UserError
@@ -25,6 +25,8 @@ from sundog.schema import Numeric, Schema
 from sundog.unit import Neighbours
 
 if TYPE_CHECKING:
+    from jaxtyping import Array
+
     from sundog.soft import SoftRows
 
 MOST_LEVELS = 20
@@ -77,7 +79,7 @@ class BinaryTree:
         """A single 1 for every table."""
         return np.concatenate([table.vectors(rows) for table in self.tables], axis=1)
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> Float[Array, " cells"]:
+    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' cells']":
         """The tables' relaxed answers."""
         import jax.numpy as jnp
 

@@ -19,6 +19,7 @@ recipe (methods.py).
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -71,14 +72,7 @@ class AIM:
 
     def candidates(self, workload: tuple[Query, ...]) -> dict[Query, int]:
         """The marginals contained in the workload's, of two columns or more, with their weights in fixed point."""
-        importance = self.weights or (1.0,) * len(workload)
-        below = {part: None for query in workload if isinstance(query, Marginal) for part in _parts(query)}
-        weights = {
-            part: sum(c * len({*part.columns} & {*s.columns}) for c, s in zip(importance, workload, strict=True))
-            for part in below
-        }
-        least = min((weight for weight in weights.values() if weight > 0), default=1.0)
-        return {part: round(weight / least * FIXED_POINT) for part, weight in weights.items() if weight > 0}
+        return _candidates(workload, self.weights or (1.0,) * len(workload))
 
     def _round(
         self, scored: Sequence[tuple[Query, int]], model: tuple[Generator[Any], Any], released: Released, rho: float
@@ -109,6 +103,19 @@ class AIM:
         moved = float(np.abs(now - before).sum())
         rho = previous.rho_select + previous.rho_measure
         return 4 * rho if moved <= EXPECTED * last.stddev * last.query.size else rho
+
+
+@lru_cache(maxsize=2)
+def _candidates(workload: tuple[Query, ...], importance: tuple[float, ...]) -> dict[Query, int]:
+    """Kept from round to round. A marginal's weight is the sum over its columns of the queries that ask about them."""
+    columns: dict[str, float] = {}
+    for c, query in zip(importance, workload, strict=True):
+        for name in query.columns:
+            columns[name] = columns.get(name, 0.0) + c
+    below = {part: None for query in workload if isinstance(query, Marginal) for part in _parts(query)}
+    weights = {part: sum(columns[name] for name in part.columns) for part in below}
+    least = min((weight for weight in weights.values() if weight > 0), default=1.0)
+    return {part: round(weight / least * FIXED_POINT) for part, weight in weights.items() if weight > 0}
 
 
 def _parts(query: Marginal) -> list[Marginal]:

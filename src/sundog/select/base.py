@@ -51,7 +51,8 @@ def affordable(
     if not isinstance(generator, SizeLimited):
         return tuple(candidates)
     limit = min(megabytes, generator.megabytes)
-    return tuple(query for query in candidates if generator.megabytes_with(state, [query]) <= limit)
+    sizes = generator.megabytes_with(state, candidates)
+    return tuple(query for query, size in zip(candidates, sizes, strict=True) if size <= limit)
 
 
 def selections(released: Released) -> int:

@@ -1,0 +1,74 @@
+"""Every generator that can start from a public table keeps its relations where nothing else is known, or says it cannot."""
+
+import numpy as np
+import pytest
+
+from example_tables import SCHEMA, table
+from sundog import Synthesizer, load
+from sundog.errors import UserError
+from sundog.generate import GENERATORS, UsesPublic
+from sundog.keys import key_of
+from sundog.methods import METHODS
+from sundog.queries import Marginal, answer
+from sundog.released import Guarantee, Measurement, Released
+from sundog.rows import Rows
+from sundog.sources import open_table
+from sundog.unit import PrivacyUnit
+
+REAL = open_table(table(1000)).read(SCHEMA)
+PUBLIC = [name for name, generator in GENERATORS.items() if issubclass(generator, UsesPublic)]
+PAIR = Marginal.of(SCHEMA, "colour", "warm")
+OTHER = Marginal.of(SCHEMA, "colour", "grade")
+
+
+def release(*queries) -> Released:
+    """Measurements with hardly any noise."""
+    measured = tuple(Measurement(query, answer(query, REAL), 2.0, "1") for query in queries)
+    return Released(SCHEMA, measured, Guarantee(PrivacyUnit("replace"), "zcdp", 0.1), public_rows=len(REAL))
+
+
+def distance(generator, state, query) -> float:
+    return float(np.abs(generator.answer(state, query) - answer(query, REAL) / len(REAL)).sum())
+
+
+def fitted(name, released, public):
+    generator = GENERATORS[name]()
+    start = generator.init_public(key_of(1), SCHEMA, public=public)
+    return generator, generator.fit(key_of(2), start, released=released)
+
+
+def test_the_generators_that_should_can():
+    assert {"graphical", "genetic"} <= {*PUBLIC}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_what_was_not_measured_keeps_the_public_relation(name):
+    """The public table has the relation of two columns; only another pair is measured."""
+    generator, state = fitted(name, release(*(Marginal.of(SCHEMA, n) for n in SCHEMA.names), OTHER), REAL)
+    plain = generator.fit(key_of(2), generator.init(key_of(1), SCHEMA), released=release(OTHER))
+    assert distance(generator, state, PAIR) < 0.05
+    assert distance(generator, plain, PAIR) > 0.5
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_measurement_outweighs_the_public_table(name):
+    shuffled = Rows(SCHEMA, (np.roll(REAL.codes[0], 7), *REAL.codes[1:]))
+    generator, state = fitted(name, release(*(Marginal.of(SCHEMA, n) for n in SCHEMA.names), PAIR), shuffled)
+    assert distance(generator, state, PAIR) < 0.05
+
+
+@pytest.mark.parametrize("method", ["mst", "private-gsd"])
+def test_a_model_with_a_public_table_is_saved_with_it(tmp_path, method):
+    made = Synthesizer(
+        SCHEMA, rho=0.5, method=method, dataset="law", seed=7, ledger=tmp_path / "l.db", public=table(300)
+    ).fit(table(600))
+    again = load(made.save(tmp_path / "model"))
+    pairs = zip(made.model.rows(80).codes, again.rows(80).codes, strict=True)
+    assert all(np.array_equal(*columns) for columns in pairs)
+
+
+@pytest.mark.parametrize("method", [name for name, recipe in METHODS.items() if not recipe.public])
+def test_a_public_table_is_refused_where_it_cannot_be_used(tmp_path, method):
+    with pytest.raises(UserError, match=r"cannot start from a public table; methods that can: mst, aim, .*private-gsd"):
+        Synthesizer(SCHEMA, rho=0.5, method=method, dataset="law", ledger=tmp_path / "l.db", public=table(10))
+    assert not (tmp_path / "l.db").exists()
