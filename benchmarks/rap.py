@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Any
 
 import harness
-from harness import DATA, Case, curves, markdown, mean_by_case, publish
+from harness import DATA, Case, bars, curves, markdown, mean_by_case, publish
 from projection import COSTS, ERRORS, adult, costs, errors, exact, made, rounded_errors, synthesised
 
 EPSILONS = (0.1, 0.25, 0.5, 1.0)
@@ -159,6 +159,7 @@ def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
     lines = mean_by_case(results)
     failed = [f"{line['case']}, seed {line['seed']}: {line['error']}" for line in results if "error" in line]
     result = {"cases": lines, "failed": failed}
+    publish("rap", result, table=table(result), picture=bars(lines, COLUMNS))
     for name, (picture, x) in pictures(sizes["cases"], lines).items():
         publish(f"rap-{name}", result, table=table(result), picture=curves(picture, x=x, y="error", log_x=True))
     return result

@@ -21,7 +21,7 @@ from typing import Any
 import acs_multitask
 import harness
 import numpy as np
-from harness import DATA, Case, curves, markdown, mean_by_case, publish
+from harness import DATA, Case, bars, curves, markdown, mean_by_case, publish
 from projection import (
     COSTS,
     adult,
@@ -175,6 +175,7 @@ def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
     lines = mean_by_case(results)
     failed = [f"{line['case']}, seed {line['seed']}: {line['error']}" for line in results if "error" in line]
     result = {"cases": lines, "failed": failed}
+    publish("rap_plus_plus", result, table=table(result), picture=bars(lines, COLUMNS))
     for name, (picture, x, y) in pictures(sizes["cases"], lines).items():
         drawn = curves(picture, x=x, y=y, log_x=True)
         publish(f"rap_plus_plus-{name}", result, table=table(result), picture=drawn)
