@@ -1,56 +1,53 @@
-"""Private-GSD on public tables: generations per second, CPU seconds to the early stop, average error, memory.
+"""Private-GSD's Reach: generations per second, CPU seconds to the early stop, average error, memory.
 
 Adult (15 columns; epsilon 1, delta 1/n^2, one row replaced), from the private table to fitted rows: measuring, choosing,
-noise, ledger and search are all included; compiling is not (it is done once per machine, then cached). The average error
-is the mean over all answers of the workload of |proportion on synthetic rows - proportion on the table|, against the
-exact answers (these tables are public). Adaptive cases choose 10 of 20,000 questions in each of 50 rounds.
-Each case runs in a process of its own.
+noise, ledger and search are all included; compiling is not (it is done once per machine, then cached). Adaptive cases
+choose 10 of 20,000 questions in each of 50 rounds. Each case and seed runs in a process of its own.
 
-    python benchmarks/genetic.py [--cases categorical trees ...] [--rows 1000 10000 0] [--seeds 3] [--paper] [--json]
+    python benchmarks/genetic.py [--cases categorical trees ...] [--rows 1000 10000 0] [--seeds 5] [--paper] [--json]
 
 --rows 0 means as many rows as the table has; --paper uses the paper's operator (best of population).
 """
 
 import argparse
 import json
-import resource
-import subprocess
-import sys
-import tempfile
 import time
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
+import answers_of
+import harness
+from harness import DATA, Case, bars, markdown, mean_by_case, publish
 
-SUMMARY = "Private-GSD on public tables"
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+SUMMARY = "Private-GSD's Reach"
 ADULT, ACS = "adult", "acs2024_ny_multitask"
 CASES = {
     "categorical": {"data": ADULT, "what": "all 2-way categorical marginals"},
     "trees": {"data": ADULT, "what": "all 2-way binary trees, 5 levels"},
     "prefixes": {"data": ADULT, "what": "20,000 prefixes, 50 rounds x 10"},
     "halfspaces": {"data": ADULT, "what": "20,000 halfspaces, 50 rounds x 10"},
-    "acs": {"data": ACS, "what": "ACS, 29 columns: all 2-way tables"},
+    "acs": {"data": ACS, "what": "ACS New York, 29 columns: all 2-way tables"},
 }
 TARGETS = {
-    "categorical": {"generations_per_s": 20_000, "cpu_s": 3, "error": 0.0004, "peak_mb": 500},
-    "trees": {"generations_per_s": 10_000, "cpu_s": 5, "error": 0.0004, "peak_mb": 500},
-    "prefixes": {"cpu_s": 60, "error": 0.004, "peak_mb": 1000},
-    "halfspaces": {"cpu_s": 120, "error": 0.008, "peak_mb": 1500},
-    "acs": {"cpu_s": 60},
+    "categorical": {"generations_per_s": 20_000, "fit_cpu_s": 3, "mean_error": 0.0004, "peak_mb": 500},
+    "trees": {"generations_per_s": 10_000, "fit_cpu_s": 5, "mean_error": 0.0004, "peak_mb": 500},
+    "prefixes": {"fit_cpu_s": 60, "mean_error": 0.004, "peak_mb": 1000},
+    "halfspaces": {"fit_cpu_s": 120, "mean_error": 0.008, "peak_mb": 1500},
+    "acs": {"fit_cpu_s": 60},
 }
-SHORT = [(case, 1000, seed) for case in ("categorical", "trees") for seed in range(3)]
-FULL = [(case, rows, seed) for case in CASES for rows in (1000, 10_000, 0) for seed in range(3)]
-
-
-def schema_of(data: str) -> Any:
-    """The table's schema; Adult without the column that splits it for prediction."""
-    from sundog.schema import Schema
-
-    document = json.loads((DATA / f"{data}.schema.json").read_text())
-    document["fields"] = [field for field in document["fields"] if field["name"] != "split"]
-    return Schema.from_json(document)
+COLUMNS = {
+    "generations_per_s": "generations/s",
+    "fit_cpu_s": "CPU s",
+    "mean_error": "mean error",
+    "max_error": "max error",
+    "peak_mb": "MB",
+    "loss_per_floor": "loss / noise floor",
+    "generations": "generations",
+}
+SPEED_GENERATIONS = 10_000
+OURS, PAPERS = "every improvement", "best of population"
+SHORT = {"cases": ["categorical", "trees"], "rows": [1000], "seeds": 3, "operator": OURS}
+FULL = {"cases": list(CASES), "rows": [1000, 10_000, 0], "seeds": 5, "operator": OURS}
 
 
 def recipe_for(case: str, rows: int, *, operator: str) -> Any:
@@ -66,7 +63,7 @@ def recipe_for(case: str, rows: int, *, operator: str) -> Any:
         "categorical": lambda schema: Workload.marginals(schema, k=2, columns=label_names(schema)).queries,
         "trees": lambda schema: Workload.trees(schema, levels=5).queries,
         "prefixes": lambda schema: Workload.prefixes(schema, count=20_000).queries,
-        "halfspaces": lambda schema: Workload.halfspaces(schema, directions=20_000, thresholds=1).queries,
+        "halfspaces": lambda schema: answers_of.paper_halfspaces(schema, 20_000),
         "acs": two_way,
     }
     generator = Genetic(rows=rows or None, operator=operator)
@@ -77,147 +74,77 @@ def recipe_for(case: str, rows: int, *, operator: str) -> Any:
     return Recipe(case, "", workloads[case], rule, generator, first=first, bins=bins)
 
 
-def one_run(case: str, rows: int, seed: int, *, operator: str) -> dict[str, Any]:
-    """One run in this process, after everything was compiled or loaded from the cache."""
-    schema = schema_of(CASES[case]["data"])
-    with tempfile.TemporaryDirectory(prefix="sundog-genetic-") as folder:
-        fitted(case, schema, 1, seed=0, operator=operator, ledger=Path(folder) / "first.db", table=small(schema))
-        wall, cpu = time.perf_counter(), time.process_time()
-        table = DATA / f"{CASES[case]['data']}.parquet"
-        recipe, released, state = fitted(
-            case, schema, rows, seed=seed, operator=operator, ledger=Path(folder) / "ledger.db", table=table
-        )
-        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
-    result = {"case": case, "rows": len(state.rows), "seed": seed, "operator": operator, "cpu_s": cpu, "wall_s": wall}
-    result |= {"peak_mb": peak, "generations": state.outcome.generations, "stop": state.outcome.stop}
-    result |= {"loss": state.outcome.loss, "noise_floor": state.outcome.noise_floor}
-    return result | speed(recipe, state, released) | errors(recipe, schema, state, released, table)
-
-
-def fitted(case: str, schema: Any, rows: int, *, seed: int, operator: str, ledger: Path, table: Any) -> Any:
-    """Spend epsilon 1 on a table and fit."""
-    from sundog.keys import key_of
-    from sundog.private.accountant import Budget
-    from sundog.private.curator import Curator
-    from sundog.private.ledger import Ledger
-    from sundog.private.table import PrivateTable
-    from sundog.synthesize import run
-    from sundog.unit import PrivacyUnit
-
-    recipe = recipe_for(case, rows, operator=operator)
-    curator = Curator(
-        PrivateTable(table),
-        schema,
-        budget=Budget(epsilon=1.0, delta=1 / rows_of(table) ** 2),
-        dataset=case,
-        unit=PrivacyUnit("replace"),
-        accounting="zcdp" if recipe.rule.selects else "gaussian",
-        ledger=Ledger(ledger),
+def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """One run."""
+    data = CASES[settings["case"]]["data"]
+    recipe = recipe_for(settings["case"], settings["rows"], operator=settings["operator"])
+    figures, released, state = answers_of.measured(
+        recipe, answers_of.schema_of(data), data, epsilon=settings["epsilon"], seed=seed
     )
-    return recipe, *run(key_of(seed), curator, recipe=recipe, report=lambda _: None)
+    outcome = state.outcome
+    figures |= {"rows": len(state.rows), "generations": outcome.generations, "stop": outcome.stop}
+    figures |= {"loss_per_floor": outcome.loss / outcome.noise_floor}
+    return figures | {"generations_per_s": speed(recipe, state, released)}
 
 
-def rows_of(table: Any) -> int:
-    """The number of rows, which is public here."""
-    from pyarrow import parquet
-
-    return parquet.read_metadata(table).num_rows if isinstance(table, Path) else 50
-
-
-def small(schema: Any) -> Any:
-    """A little table to compile with."""
-    from sundog.keys import key_of
-    from sundog.workload.build import uniform_rows
-
-    return uniform_rows(key_of(0), schema, 50).to_arrow()
-
-
-def speed(recipe: Any, state: Any, released: Any) -> dict[str, float]:
-    """Generations per CPU second of the search alone."""
+def speed(recipe: Any, state: Any, released: Any) -> float:
+    """Generations per CPU second of the search alone, from its start."""
     from dataclasses import replace
 
     from sundog.keys import key_of
 
-    generator = replace(recipe.generator, rows=len(state.rows), window=1e9, generations=0)
-    begin = time.process_time()
-    generator.fit(key_of(1), generator.init(key_of(0), released.schema), released=released)
-    idle, begin = time.process_time() - begin, time.process_time()
-    generations = 2000
-    replace(generator, generations=generations).fit(
-        key_of(1), generator.init(key_of(0), released.schema), released=released
-    )
-    return {"generations_per_s": generations / max(time.process_time() - begin - idle, 1e-6)}
+    def seconds(generations: int) -> float:
+        generator = replace(recipe.generator, rows=len(state.rows), window=1e9, generations=generations)
+        begin = time.process_time()
+        generator.fit(key_of(1), generator.init(key_of(0), released.schema), released=released)
+        return time.process_time() - begin
+
+    idle = min(seconds(0) for _ in range(3))
+    return SPEED_GENERATIONS / max(seconds(SPEED_GENERATIONS) - idle, 1e-6)
 
 
-def errors(recipe: Any, schema: Any, state: Any, released: Any, table: Path) -> dict[str, float]:
-    """The mean and largest error over all answers of the workload as it was asked."""
-    from sundog.queries import answer
-    from sundog.sources import open_table
-
-    queries = recipe.workload(schema)
-    if recipe.bins is not None:
-        queries = recipe.bins.rebin(queries, released)
-    rows = open_table(str(table)).read(schema)
-    parts = [recipe.generator.answer(state, query) - answer(query, rows) / len(rows) for query in queries]
-    difference = np.abs(np.concatenate(parts))
-    return {"error": float(difference.mean()), "max_error": float(difference.max()), "answers": len(difference)}
-
-
-def run(sizes: list[tuple[str, int, int]], *, operator: str = "every improvement") -> dict[str, Any]:
-    """The measurements of several (case, rows, seed)."""
-    if not (DATA / f"{ADULT}.parquet").exists():
-        raise SystemExit(f"genetic: the public tables are not at {DATA}; put them there to run this benchmark.")
-    results = []
-    for size in sizes:
-        command = [sys.executable, str(Path(__file__).resolve()), "--one", json.dumps([*size, operator])]
-        results.append(json.loads(subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout))
-        print(line(results[-1]), file=sys.stderr, flush=True)
-    return {"benchmark": "genetic", "summary": SUMMARY, "targets": TARGETS, "results": results}
-
-
-HEADS = ("case", "N'", "seed", "gen/s", "CPU s", "error", "max error", "peak MB", "loss", "generations")
-
-
-def line(each: dict[str, Any]) -> str:
-    """One run in one line."""
-    shown = [
-        each["case"],
-        f"{each['rows']:,}",
-        each["seed"],
-        f"{each['generations_per_s']:,.0f}",
-        f"{each['cpu_s']:.1f}",
+def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
+    """The means over the seeds of every case and number of rows."""
+    if not DATA.is_dir():
+        return {"absent": str(DATA)}
+    shared = {"operator": sizes["operator"], "epsilon": 1.0}
+    cases = [
+        Case(f"{case}-{rows or 'n'}", {"case": case, "rows": rows, **shared})
+        for case in sizes["cases"]
+        for rows in sizes["rows"]
     ]
-    shown += [f"{each['error']:.6f}", f"{each['max_error']:.4f}", f"{each['peak_mb']:.0f}", f"{each['loss']:,.0f}"]
-    return "  ".join(f"{cell!s:>11}" for cell in [*shown, f"{each['generations']:,}"])
+    results = harness.run("genetic", cases, work=work, seeds=range(sizes["seeds"]), fresh=fresh)
+    lines = mean_by_case(results)
+    result = {"benchmark": "genetic", "summary": SUMMARY, "targets": TARGETS, "means": lines, "runs": results}
+    publish("genetic", result, table=table(result), picture=bars(lines, COLUMNS))
+    return result
 
 
-def table(result: dict[str, Any]) -> str:
-    """The measurements for people."""
-    lines = ["  ".join(f"{head:>11}" for head in HEADS), *(line(each) for each in result["results"])]
-    for case in dict.fromkeys(each["case"] for each in result["results"]):
-        wanted = ", ".join(f"{name} {value:g}" for name, value in TARGETS[case].items())
-        lines.append(f"{case}: {CASES[case]['what']}; target at N' = 1000: {wanted}")
-    return "\n".join([SUMMARY, *lines])
+def table(result: Mapping[str, Any]) -> str:
+    """The means for people, then what was to be reached."""
+    if "absent" in result:
+        return f"the public tables are not there ({result['absent']}); nothing was run"
+    lines = [f"{SUMMARY}, means over the seeds", "", markdown(result["means"], COLUMNS, first="case, N'"), ""]
+    for case in dict.fromkeys(run["settings"]["case"] for run in result["runs"]):
+        wanted = ", ".join(f"{COLUMNS[name]} {value:g}" for name, value in TARGETS[case].items())
+        lines.append(f"{case}: {CASES[case]['what']}; to reach at N' = 1000: {wanted}")
+    return "\n".join(lines)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run this benchmark alone."""
     parser = argparse.ArgumentParser(description=SUMMARY)
-    parser.add_argument("--cases", nargs="+", choices=CASES, default=["categorical", "trees"])
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=SHORT["cases"])
     parser.add_argument("--rows", type=int, nargs="+", default=[1000])
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--paper", action="store_true", help="the paper's operator: the best of each population")
+    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--one", type=json.loads, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.one:
-        case, rows, seed, operator = given.one
-        print(json.dumps(one_run(case, rows, seed, operator=operator)))
-        return
-    sizes = [(case, rows, seed) for case in given.cases for rows in given.rows for seed in range(given.seeds)]
-    result = run(sizes, operator="best of population" if given.paper else "every improvement")
-    print(json.dumps(result) if given.json else table(result))
+    given = vars(parser.parse_args(arguments))
+    given["operator"] = PAPERS if given.pop("paper") else OURS
+    as_json = given.pop("json")
+    result = run(given, fresh=given.pop("fresh"))
+    print(json.dumps(result) if as_json else table(result))
 
 
 if __name__ == "__main__":

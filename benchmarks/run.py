@@ -13,7 +13,19 @@ import platform
 import sys
 from importlib import import_module
 
-BENCHMARKS = ("counting", "queries", "evaluate_speed", "methods_table", "projection", "graphical")
+BENCHMARKS = (
+    "counting",
+    "queries",
+    "evaluate_speed",
+    "methods_table",
+    "projection",
+    "graphical",
+    "genetic",
+    "private_gsd",
+    "post_processing",
+    "auto",
+    "auto_speed",
+)
 
 
 def machine() -> dict[str, str | int]:

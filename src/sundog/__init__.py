@@ -10,6 +10,7 @@ from sundog.errors import BudgetRefused, UserError
 from sundog.version import __version__
 
 if TYPE_CHECKING:
+    from sundog.adjusting import adjust
     from sundog.methods import METHODS
     from sundog.model import Model, load
     from sundog.private.accountant import Budget
@@ -32,6 +33,7 @@ __all__ = [
     "Synthesizer",
     "UserError",
     "__version__",
+    "adjust",
     "evaluate_tables",
     "load",
 ]
@@ -51,6 +53,8 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "adjust":  # the package is callable: once it is imported, its name stands for both
+        return import_module("sundog.adjust")
     if name not in _PLACES:
         raise AttributeError(f"module 'sundog' has no attribute {name!r}")
     return getattr(import_module(_PLACES[name]), name)

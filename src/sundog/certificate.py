@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from sundog.choices import choices
 from sundog.released import Guarantee, Payment, Released
 from sundog.version import __version__
 
@@ -35,6 +36,7 @@ def certificate(released: Released, *, method: str | None = None, remark: str | 
         "accounting": guarantee.accounting,
         "noise": released.noise,
         "rowCount": "public" if released.public_rows is not None else "private, estimated from released totals",
+        "choices": list(choices(released)),
         "payments": [_line(payment) for payment in released.payments],
     }
 

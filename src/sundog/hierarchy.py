@@ -1,33 +1,34 @@
 """One-way measurement on a tree of resolutions, and the best estimate of the leaves from all levels.
 
-A numeric column with a long grid is counted on up to 1024 leaves and on three coarser levels, each joining four cells of
+A numeric column with a long grid is counted on up to 1024 leaves and on four coarser levels, each joining four cells of
 the one below. The estimate is least squares over all levels (Hay et al. 2010): upwards, every node is the inverse-variance
-mean of its own count and its children's sum; downwards, what the children's sum lacks is shared out. On the way down,
-children too small to be told from noise are pooled, which keeps the tails of skewed columns from filling with noise.
+mean of its own count and its children's sum; downwards, what the children's sum lacks is shared out. On the way down
+children are shrunk towards a smooth guess (their parent's mass by width, along the limited slope between its neighbours)
+as far as the noise asks for, learnt level by level (sundog.shrinkage): spikes stay, noise goes.
 
-A single histogram is a tree of one level. All levels set the lower bound and zero apart (axis.spikes), and missing.
+A single histogram is a tree of one level, its long tail estimated by empirical Bayes. All levels set the lower bound and zero apart (axis.spikes), and missing.
 """
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from sundog.axis import Axis, spikes
 from sundog.estimate import nonnegative
 from sundog.queries import Marginal
 from sundog.released import Measurement
 from sundog.schema import Column, Numeric, Schema
+from sundog.shrinkage import posterior_counts, shrunk_towards
 
 LEAVES = 1024
 BRANCH = 4
-LEVELS = 4
+LEVELS = 5
 FEW = 48
 """Columns with at most so many codes are counted code by code, in one level."""
 SOME = 40
-CLEAR = 2.0
-"""Children below so many standard deviations are pooled."""
+LEAST = 0.2
+"""A slope leaves a child at least so much of its even share."""
 
 
 def levels(column: Column) -> tuple[Marginal, ...]:
@@ -61,12 +62,13 @@ def estimate_leaves(measurements: Sequence[Measurement], *, rows: float) -> tupl
     ordered = sorted(measurements, key=lambda m: -m.query.size)
     axes = [m.query.axes[0] for m in ordered]  # type: ignore[attr-defined]
     if len(ordered) == 1:
-        return axes[0], nonnegative(ordered[0].values.astype(float), rows)
+        return axes[0], posterior_counts(ordered[0].values, ordered[0].stddev, rows)
     counts, variances = _upwards(ordered, axes)
     estimate = nonnegative(counts[-1], rows)
     for level in range(len(ordered) - 2, -1, -1):
+        guess = _smooth(estimate, axes[level + 1], axes[level])
         parents = axes[level + 1].cells(axes[level].run_starts())
-        estimate = _downwards(counts[level], variances[level], parents=parents, totals=estimate)
+        estimate = _downwards(counts[level], variances[level], guess=guess, parents=parents, totals=estimate)
     return axes[0], estimate
 
 
@@ -86,25 +88,61 @@ def _upwards(
     return counts, variances
 
 
+def _smooth(totals: Float[np.ndarray, " parents"], coarse: Axis, fine: Axis) -> Float[np.ndarray, " cells"]:
+    """Children as their parents suggest: by width, along the slope of the parents' density where both sides agree on it."""
+    (firsts, widths), (starts, lengths) = _runs(fine), _runs(coarse)
+    parents = coarse.cells(firsts)
+    centres = starts + lengths / 2
+    density = totals / lengths
+    steep = np.diff(density) / np.diff(centres)
+    agree = steep[:-1] * steep[1:] > 0
+    slopes = np.zeros(len(totals))
+    slopes[1:-1] = np.where(agree, np.sign(steep[1:]) * np.minimum(np.abs(steep[:-1]), np.abs(steep[1:])), 0.0)
+    even = density[parents] * widths
+    tilted = even + slopes[parents] * (firsts + widths / 2 - centres[parents]) * widths
+    return _adding_up(np.maximum(tilted, LEAST * even), even, parents=parents, totals=totals)
+
+
+def _runs(axis: Axis) -> tuple[Int[np.ndarray, " cells"], Int[np.ndarray, " cells"]]:
+    """The first code of every cell, and how many codes it has."""
+    firsts = np.asarray(axis.run_starts(), dtype=np.int64)
+    return firsts, np.diff(firsts, append=axis.codes)
+
+
 def _downwards(
     counts: Float[np.ndarray, " cells"],
     variances: Float[np.ndarray, " cells"],
     *,
-    parents: Float[np.ndarray, " cells"],
+    guess: Float[np.ndarray, " cells"],
+    parents: Int[np.ndarray, " cells"],
     totals: Float[np.ndarray, " parents"],
 ) -> Float[np.ndarray, " cells"]:
-    """Children that add up to their parents, none negative; those not clear of the noise share what they have."""
-    number = len(totals)
+    """Children that add up to their parents, none negative, as far from their guess as the noise allows to say."""
 
-    def sums(values: Float[np.ndarray, " cells"]) -> Float[np.ndarray, " parents"]:
-        return np.bincount(parents, weights=values, minlength=number)
+    def sums(values: Float[np.ndarray, " cells"]) -> Float[np.ndarray, " cells"]:
+        return np.bincount(parents, weights=values, minlength=len(totals))[parents]
 
-    lacking = (totals - sums(counts)) / sums(variances)
-    adjusted = counts + lacking[parents] * variances
-    small = adjusted < CLEAR * math.sqrt(float(variances.max()))
-    pooled = np.maximum(sums(np.where(small, adjusted, 0.0)), 0.0) / np.maximum(sums(small.astype(float)), 1.0)
-    adjusted = np.where(small, pooled[parents], np.maximum(adjusted, 0.0))
-    mass = sums(adjusted)
-    even = 1.0 / np.maximum(sums(np.ones_like(counts)), 1.0)
-    share = np.where(mass[parents] > 0, adjusted / np.where(mass > 0, mass, 1.0)[parents], even[parents])
-    return share * totals[parents]
+    siblings = sums(np.ones_like(counts))
+    spread = sums(variances)
+    observed = counts + (totals[parents] - sums(counts)) * variances / spread
+    open_ = (siblings > 1) & (totals[parents] > 0)
+    estimate = guess.copy()
+    estimate[open_] = shrunk_towards(
+        guess[open_],
+        observed[open_],
+        stddev=np.sqrt(variances * (1 - variances / spread))[open_],
+        scale=np.maximum(guess, totals[parents] / siblings)[open_],
+    )
+    return _adding_up(np.maximum(estimate, 0.0), guess, parents=parents, totals=totals)
+
+
+def _adding_up(
+    values: Float[np.ndarray, " cells"],
+    otherwise: Float[np.ndarray, " cells"],
+    *,
+    parents: Int[np.ndarray, " cells"],
+    totals: Float[np.ndarray, " parents"],
+) -> Float[np.ndarray, " cells"]:
+    """Values scaled to add up to their parents; `otherwise` where all of a parent's are zero."""
+    mass = np.bincount(parents, weights=values, minlength=len(totals))
+    return np.where((mass > 0)[parents], values * (totals / np.where(mass > 0, mass, 1.0))[parents], otherwise)

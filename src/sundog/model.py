@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from sundog.adjust.match import match
+from sundog.adjust.match import Matching, match
 from sundog.answers import Answer, answer_with_interval
 from sundog.certificate import write_certificate
 from sundog.errors import UserError
@@ -68,8 +68,15 @@ class Model:
         drawn = sample(key, self.recipe.generator, schema=self.released.schema, state=self.state, rows=wanted)
         if not self.released.adjustments:
             return drawn
-        total = float(self.released.rows)
-        return match(key, drawn, measurements=self.released.adjustments, total=total, closest=True).rows
+        adjusted = match(
+            split(key, 2)[1],
+            drawn,
+            measurements=self.released.adjustments,
+            total=float(self.released.rows),
+            total_stddev=self.released.rows_stddev,
+            matching=Matching(closest=True),
+        )
+        return adjusted.rows
 
     def sample(self, rows: int | None = None, *, seed: int | None = None) -> pa.Table:
         """Synthetic rows as an Arrow table (`.to_pandas()`, `polars.from_arrow(...)`)."""

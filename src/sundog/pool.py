@@ -3,8 +3,8 @@
 1. Margins. A column's cells are known from its own measurement and from the row or column sums of every table that
    holds it: the inverse-variance mean, made non-negative. Tables on a coarser axis correct the sums of merged cells.
 2. Tables. What a table says beyond independence of its pooled margins is centred along both axes (margins carry no
-   dependence), its singular values are shrunk by the optimal law for noise of known size (Gavish and Donoho 2017), and
-   the result is raked to the pooled margins.
+   dependence). What all tables together support of it (sundog.factors) is kept; of the rest the singular values are shrunk
+   by the optimal law for noise of known size (Gavish and Donoho 2017). The result is raked to the pooled margins.
 """
 
 import math
@@ -17,6 +17,7 @@ from jaxtyping import Float
 from sundog.axis import Axis
 from sundog.bins import Leaves, parents, refined
 from sundog.estimate import nonnegative
+from sundog.factors import Excess, common_dependence
 from sundog.queries import Marginal
 from sundog.released import Measurement, Released
 
@@ -39,8 +40,7 @@ def pool(released: Released, leaves: Mapping[str, Leaves]) -> Pooled:
     pairs = [m for m in released.measurements if isinstance(m.query, Marginal) and len(m.query.axes) == 2]
     axes = _finest(released, pairs)
     margins = _margins(released, pairs, axes=axes, leaves=leaves)
-    tables = tuple((m.query, _cleaned(m, axes, margins), m.stddev) for m in pairs if isinstance(m.query, Marginal))
-    return Pooled(axes, margins, tables)
+    return Pooled(axes, margins, _tables(pairs, axes, margins))
 
 
 def _finest(released: Released, pairs: list[Measurement]) -> dict[str, Axis]:
@@ -90,18 +90,40 @@ def _corrected(
     return counts + gain * (sums - current)[merged], variances * (1 - gain)
 
 
-def _cleaned(
+def _tables(
+    pairs: list[Measurement], axes: dict[str, Axis], margins: dict[str, Float[np.ndarray, " cells"]]
+) -> tuple[tuple[Marginal, Float[np.ndarray, " cells"], float], ...]:
+    """The tables, cleaned of noise."""
+    if not pairs:
+        return ()
+    sides = [_sides(measurement, axes, margins) for measurement in pairs]
+    excesses = [_excess(m, np.outer(row, column) / row.sum()) for m, (row, column) in zip(pairs, sides, strict=True)]
+    shares = {name: margin / margin.sum() for name, margin in margins.items()}
+    common = common_dependence(excesses, axes=axes, shares=shares)
+    cleaned = []
+    for measurement, (row, column), excess, known in zip(pairs, sides, excesses, common, strict=True):
+        dependence = known + shrunk(excess.counts - known, excess.stddev)
+        table = raked(np.outer(row, column) / row.sum() + dependence, row, column)
+        cleaned.append((measurement.query, table.ravel(), measurement.stddev))
+    return tuple(cleaned)  # type: ignore[arg-type]
+
+
+def _sides(
     measurement: Measurement, axes: dict[str, Axis], margins: dict[str, Float[np.ndarray, " cells"]]
-) -> Float[np.ndarray, " cells"]:
-    first, second = measurement.query.axes  # type: ignore[attr-defined]
-    row, column = (
-        np.bincount(parents(axes[a.column], a), weights=margins[a.column], minlength=a.size) for a in (first, second)
-    )
-    independent = np.outer(row, column) / row.sum()
-    excess = measurement.values.reshape(first.size, second.size) - independent
-    excess = excess - excess.mean(axis=1, keepdims=True)
-    excess = shrunk(excess - excess.mean(axis=0, keepdims=True), measurement.stddev)
-    return raked(independent + excess, row, column).ravel()
+) -> list[Float[np.ndarray, " cells"]]:
+    """The pooled margins of a table's two columns, on the table's axes."""
+    return [
+        np.bincount(parents(axes[a.column], a), weights=margins[a.column], minlength=a.size)
+        for a in measurement.query.axes  # type: ignore[attr-defined]
+    ]
+
+
+def _excess(measurement: Measurement, independent: Float[np.ndarray, "a b"]) -> Excess:
+    """What a table says beyond independence, centred along both axes."""
+    counts = measurement.values.reshape(independent.shape) - independent
+    counts = counts - counts.mean(axis=1, keepdims=True)
+    counts = counts - counts.mean(axis=0, keepdims=True)
+    return Excess(measurement.query.axes, counts, measurement.stddev)  # type: ignore[attr-defined]
 
 
 def shrunk(table: Float[np.ndarray, "a b"], stddev: float) -> Float[np.ndarray, "a b"]:

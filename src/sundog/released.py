@@ -85,16 +85,30 @@ class Released:
     adjustments: tuple[Measurement, ...] = ()
     """Measurements that the rows are adjusted to after they are drawn; generators do not use them."""
 
-    @cached_property
+    @property
     def rows(self) -> int:
         """The number of rows: public, or estimated from the totals of the measured partitions; at least 1."""
+        return max(1, round(self._row_estimate[0]))
+
+    @property
+    def rows_stddev(self) -> float:
+        """The noise of that number; 0 where it is public."""
+        return self._row_estimate[1]
+
+    @property
+    def tells_rows(self) -> bool:
+        """Whether the number of rows is public or was measured."""
+        return self.public_rows is not None or any(m.query.partition for m in self.measurements)
+
+    @cached_property
+    def _row_estimate(self) -> tuple[float, float]:
         if self.public_rows is not None:
-            return max(self.public_rows, 1)
+            return float(self.public_rows), 0.0
         totals = [(m.values.sum(), m.query.size * m.stddev**2) for m in self.measurements if m.query.partition]
         if not totals:
             raise UserError("released: no measurement tells the number of rows; say how many with --rows.")
         precision = sum(1 / variance for _, variance in totals)
-        return max(1, round(sum(total / variance for total, variance in totals) / precision))
+        return float(sum(total / variance for total, variance in totals) / precision), float(precision**-0.5)
 
     def to_json(self) -> dict[str, Any]:
         """Everything, as plain JSON."""

@@ -52,7 +52,10 @@ class Rows:
         return np.where(codes == column.steps, np.nan, scaled)
 
     def to_arrow(self) -> pa.Table:
-        """The values as a user knows them: labels, numbers, dates, null for missing; identifiers numbered afresh."""
+        """The values as a user knows them: labels, numbers, dates, null for missing; identifiers numbered afresh.
+
+        Weights, where there are any, are a last column `weight`.
+        """
         return self._table(as_text=False)
 
     def to_text(self) -> pa.Table:
@@ -68,7 +71,15 @@ class Rows:
             if identifier.regenerate:
                 parts[identifier.name] = identifier.regenerated(len(self))
         order = [name for name in self.schema.field_order or self.schema.names if name in parts]
-        return pa.table({name: parts[name] for name in order})
+        weights = {} if self.weights is None else {self._weight_name(): pa.array(self.weights)}
+        return pa.table({name: parts[name] for name in order} | weights)
+
+    def _weight_name(self) -> str:
+        """A name for the weights that no column has."""
+        name = "weight"
+        while name in (*self.schema.names, *(identifier.name for identifier in self.schema.identifiers)):
+            name += "_"
+        return name
 
     @staticmethod
     def concatenate(batches: Sequence["Rows"], schema: Schema) -> "Rows":

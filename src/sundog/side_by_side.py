@@ -120,7 +120,7 @@ def evaluate_tables(
         progress: told what is going on.
     """
     told = progress or _silent
-    public = _schema(schema)
+    public = Schema.of(schema)
     if not synthetic:
         raise UserError("evaluate: no synthetic table was given; give at least one.")
     if learning:
@@ -229,12 +229,6 @@ def _plain(scores: Mapping[str, Score]) -> dict[str, Any]:
         name: {"value": score.value, **({"parts": dict(score.parts)} if score.parts else {})}
         for name, score in scores.items()
     }
-
-
-def _schema(schema: Schema | Mapping[str, Any] | str | Path) -> Schema:
-    if isinstance(schema, Schema):
-        return schema
-    return Schema.from_json(schema) if isinstance(schema, Mapping) else Schema.load(schema)
 
 
 def _silent(message: str) -> None:

@@ -59,9 +59,9 @@ def _measure_first(curator: Curator, recipe: Recipe, *, more: bool) -> None:
 def _rounds(
     key: Key, curator: Curator, *, recipe: Recipe, workload: tuple[Query, ...], state: Any, report: Report
 ) -> None:
-    """Ask the rule until it is done."""
+    """Ask the rule until it is done, or until Ctrl-C ended a fit that the next choice would have built on."""
     previous: Proposal | None = None
-    while True:
+    while not (recipe.rule.refits and getattr(state, "interrupted", False)):
         released = curator.released()
         proposal = recipe.rule.propose(
             workload,
@@ -78,8 +78,7 @@ def _rounds(
             report(f"fitting {recipe.name}, {len(released.measurements)} measurements")
             step, key = split(key, 2)
             state = recipe.generator.fit(step, state, released=curator.released())
-            if getattr(state, "interrupted", False):  # Ctrl-C ended this search: no more rounds
-                return
+    report("Ctrl-C ended the rounds; what was measured so far is used")
 
 
 def _measure(curator: Curator, proposal: Proposal, *, report: Report) -> None:

@@ -15,12 +15,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from sundog.adjust.measures import measures_of
+from sundog.adjust.measures import check_measures, measures_of
 from sundog.errors import UserError
 from sundog.keys import key_of, split
 from sundog.methods import recipe_of, with_settings, with_workload
 from sundog.model import Model, fresh_seed, public_rows_of
-from sundog.private.accountant import Budget
+from sundog.private.accountant import Budget, default_delta
 from sundog.private.curator import Curator, public_rows
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable
@@ -75,14 +75,16 @@ class Synthesizer:
         seed: int | None = None,
         ledger: str | Path | None = None,
     ) -> None:
-        self.schema = _schema(schema)
+        self.schema = Schema.of(schema)
         self.recipe = with_settings(recipe_of(method), settings or {})
         if workload is not None:
             self.recipe = with_workload(self.recipe, _workload(workload, self.schema))
         self._public = public_rows_of(public, self.schema)
-        self._adjust, self._adjust_share = adjust, adjust_share if adjust else 0.0
-        if not 0 <= self._adjust_share < 1:
-            raise UserError(f"adjust_share: found {adjust_share!r}; it must lie between 0 and 1.")
+        self._adjust, self._adjust_share = adjust, adjust_share if adjust is not None else 0.0
+        if adjust is not None:
+            if not 0 < adjust_share < 1:
+                raise UserError(f"adjust_share: found {adjust_share!r}; it must lie between 0 and 1, both excluded.")
+            check_measures(adjust, self.schema)
         check_recipe(self.recipe, self.schema, public=self._public)
         self.unit = PrivacyUnit(neighbours, unit, rows_per_unit)
         self.dataset = dataset or self.schema.name or "unnamed"
@@ -144,9 +146,9 @@ class Synthesizer:
         """What the rows will be adjusted to: measures that may depend on the synthetic rows, paid with what was kept."""
         curator.kept_back = 0.0
         model = Model(curator.released(), self.recipe, self.seed, state, self._public)
-        queries = measures_of(self._adjust or "", self.schema, rows=model.rows())
-        shares = shares_of(queries, (1.0,) * len(queries), self.unit.neighbours)
-        curator.measure_adjustments(queries, curator.remaining_rho, shares=shares)
+        wanted = measures_of(self._adjust or "", self.schema, rows=model.rows())
+        shares = shares_of(wanted.queries, wanted.weights, self.unit.neighbours)
+        curator.measure_adjustments(wanted.queries, curator.remaining_rho, shares=shares)
         return curator.released()
 
     def _curator(self, table: PrivateTable) -> Curator:
@@ -182,19 +184,6 @@ class Synthesizer:
     def save(self, folder: str | Path) -> Path:
         """Write released.json, the certificate and model.json into a folder; `sundog.load` reads them."""
         return self.model.save(folder)
-
-
-def default_delta(rows: int | None) -> float:
-    """1/n^2, which is legal because n is public here."""
-    if rows is None or rows < 2:
-        raise UserError("delta: it must be given for a table this small; a common choice is 1e-9.")
-    return 1.0 / rows**2
-
-
-def _schema(schema: Schema | Mapping[str, Any] | str | Path) -> Schema:
-    if isinstance(schema, Schema):
-        return schema
-    return Schema.from_json(schema) if isinstance(schema, Mapping) else Schema.load(schema)
 
 
 def _workload(workload: Workload | str | Path, schema: Schema) -> Workload:

@@ -126,6 +126,8 @@ EXAMPLES: dict[str, list[Case]] = {
         Case(Moments.of(SCHEMA, "age", "hours"), ("l1", "block"), "the L1 supremum lies between the grid's points"),
         Case(Moments.of(SCHEMA, "fixed", "age"), NORMS, ONE_VALUE),
         Case(Moments.of(SCHEMA, "colour")),
+        Case(Moments.of(SCHEMA, "hours", "colour", within=[(1, 2), None]), ("l1", "block"), "as above"),
+        Case(Moments.of(SCHEMA, "age", within=[(1, 3)])),
     ],
     "group_sums": [
         Case(GroupSums.of(SCHEMA, "hours", by="colour")),

@@ -8,8 +8,9 @@ from types import ModuleType
 from typing import Any
 
 from sundog.adjust.constraints import enforce, violations
+from sundog.adjust.match import Matching, NotMet
 
-__all__ = ["enforce", "violations"]
+__all__ = ["Matching", "NotMet", "enforce", "violations"]
 
 
 class _CallableModule(ModuleType):

@@ -1,10 +1,17 @@
 """Denoise: the closest answers that some distribution on the synthetic rows can have.
 
-Gaussian noise: least squares weighted by the noise (a quadratic programme on the simplex), solved exactly by fully
-corrective Frank-Wolfe: the support grows by the point that improves most, weights are refitted by non-negative least
-squares. Laplace noise: least absolute deviations (a linear programme on the simplex) by column generation with HiGHS.
-Many measures (more than `MANY`): a quadratic penalty in the tilting itself takes the place of both (tilt.py).
+Gaussian noise: least squares weighted by the noise, a quadratic programme, solved exactly by fully corrective Frank-Wolfe:
+the support grows by the point that improves most, weights are refitted by non-negative least squares. Laplace noise: least
+absolute deviations, a linear programme, by column generation with HiGHS.
+
+Answers are sums, and the number of rows that turns them into means may itself be noisy. Were it taken as exact, all means
+would be off together, and the rows be bent to fit that. So the weights' sum, the mass, is one more answer to fit: 1 with the
+relative noise of the number of rows; where that is public the weights sum to 1.
+
+More than `MANY` measures are only brought into the range that each has on the rows.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
@@ -17,52 +24,87 @@ TOLERANCE = 1e-4
 MOST_STEPS = 5000
 
 
-def least_squares(
-    support: Support, target: Float[np.ndarray, " measures"], stddev: Float[np.ndarray, " measures"]
-) -> Float[np.ndarray, " measures"]:
-    """Argmin over distributions p of |(mean(p) - target) / stddev|^2."""
+@dataclass(frozen=True, eq=False)
+class Denoised:
+    """Means that the rows can have, and the mass: the number of rows they go with, relative to its estimate."""
+
+    mean: Float[np.ndarray, " measures"]
+    mass: float
+
+
+@dataclass(frozen=True, eq=False)
+class Noisy:
+    """Sums relative to the estimated number of rows, their noise, and the noise of that number (0: it is public)."""
+
+    answers: Float[np.ndarray, " measures"]
+    stddev: Float[np.ndarray, " measures"]
+    mass_stddev: float = 0.0
+
+    @property
+    def scale(self) -> Float[np.ndarray, " measures+1"]:
+        """The noise of all answers and of the mass; a public number is as good as exact."""
+        return np.append(self.stddev, max(self.mass_stddev, 1e-3 * float(self.stddev.min())))
+
+
+def denoised(support: Support, noisy: Noisy, *, laplace: bool) -> Denoised:
+    """The closest answers that the rows can have, in the norm that fits the noise."""
+    if len(noisy.answers) > MANY:
+        return Denoised(noisy.answers.clip(support.vectors.min(axis=0), support.vectors.max(axis=0)), 1.0)
+    return (least_absolute if laplace else least_squares)(support, noisy)
+
+
+def least_squares(support: Support, noisy: Noisy) -> Denoised:
+    """Argmin over weights w >= 0 of |(sum(w v) - answers) / stddev|^2 + ((sum(w) - 1) / mass_stddev)^2."""
     from scipy.optimize import nnls
 
-    scaled = (support.vectors - target) / stddev
-    chosen = [int(np.argmin((scaled**2).sum(axis=1)))]
-    weights = np.ones(1)
+    wanted = np.append(noisy.answers, 1.0) / noisy.scale
+    chosen, weights = [int(np.argmax(support.base))], np.ones(1)
     for _ in range(MOST_STEPS):
-        rest = weights @ scaled[chosen]
-        slopes = scaled @ rest
+        rest = weights @ _points(support, chosen, noisy.scale) - wanted
+        slopes = _slopes(support, rest, noisy.scale)
         best = int(slopes.argmin())
-        if weights @ slopes[chosen] - slopes[best] <= TOLERANCE:
+        if weights @ slopes[chosen] - weights.sum() * slopes[best] <= TOLERANCE and slopes[best] >= -TOLERANCE:
             break
-        chosen.append(best)
-        heavy = 1e3 * max(1.0, float(np.abs(scaled[chosen]).max()))  # the weights sum to 1
-        system = np.vstack([scaled[chosen].T, np.full(len(chosen), heavy)])
-        weights, _ = nnls(system, np.append(np.zeros(scaled.shape[1]), heavy), maxiter=50 * len(chosen) + 1000)
-        kept = weights > 0
-        chosen = [place for place, keep in zip(chosen, kept, strict=True) if keep]
-        weights = weights[kept] / weights[kept].sum()
-    return weights @ support.vectors[chosen]
+        chosen = [*chosen, best]
+        fitted, _ = nnls(_points(support, chosen, noisy.scale).T, wanted, maxiter=50 * len(chosen) + 1000)
+        chosen = [place for place, weight in zip(chosen, fitted, strict=True) if weight > 0]
+        weights = fitted[fitted > 0]
+    return _normalised(support, chosen, weights)
 
 
-def least_absolute(
-    support: Support, target: Float[np.ndarray, " measures"], stddev: Float[np.ndarray, " measures"]
-) -> Float[np.ndarray, " measures"]:
-    """Argmin over distributions p of |(mean(p) - target) / stddev| in L1."""
+def least_absolute(support: Support, noisy: Noisy) -> Denoised:
+    """The same with absolute values instead of squares."""
     from scipy.optimize import linprog
 
-    scaled = (support.vectors - target) / stddev
-    measures = scaled.shape[1]
-    chosen = list(
-        dict.fromkeys([int(np.argmin(np.abs(scaled).sum(axis=1))), *scaled.argmin(axis=0), *scaled.argmax(axis=0)])
-    )
+    wanted = np.append(noisy.answers, 1.0) / noisy.scale
+    sizes = len(wanted)
+    extremes = [*support.vectors.argmin(axis=0), *support.vectors.argmax(axis=0)]
+    chosen = list(dict.fromkeys([int(np.argmax(support.base)), *(int(place) for place in extremes)]))
     for _ in range(MOST_STEPS):
-        part = scaled[chosen].T
-        costs = np.concatenate([np.zeros(len(chosen)), np.ones(2 * measures)])
-        left = np.block([[part, -np.eye(measures), np.eye(measures)], [np.ones(len(chosen)), np.zeros(2 * measures)]])
-        solved = linprog(costs, A_eq=left, b_eq=np.append(np.zeros(measures), 1.0), method="highs")
-        prices = solved.eqlin.marginals
-        reduced = -(scaled @ prices[:-1]) - prices[-1]
+        part = _points(support, chosen, noisy.scale).T
+        costs = np.concatenate([np.zeros(len(chosen)), np.ones(2 * sizes)])
+        solved = linprog(costs, A_eq=np.hstack([part, -np.eye(sizes), np.eye(sizes)]), b_eq=wanted, method="highs")
+        reduced = _slopes(support, -solved.eqlin.marginals, noisy.scale)
         best = int(reduced.argmin())
         if reduced[best] >= -TOLERANCE or best in chosen:
             break
         chosen.append(best)
-    weights = np.maximum(solved.x[: len(chosen)], 0.0)
-    return (weights / weights.sum()) @ support.vectors[chosen]
+    return _normalised(support, chosen, np.maximum(solved.x[: len(chosen)], 0.0))
+
+
+def _points(support: Support, chosen: list[int], scale: Float[np.ndarray, " k"]) -> Float[np.ndarray, "chosen k"]:
+    """Points with their mass, in standard deviations."""
+    return np.column_stack([support.vectors[chosen], np.ones(len(chosen))]) / scale
+
+
+def _slopes(
+    support: Support, rest: Float[np.ndarray, " k"], scale: Float[np.ndarray, " k"]
+) -> Float[np.ndarray, " points"]:
+    """The product of every point, in standard deviations, with `rest`."""
+    slope = rest / scale
+    return support.vectors @ slope[:-1] + slope[-1]
+
+
+def _normalised(support: Support, chosen: list[int], weights: Float[np.ndarray, " chosen"]) -> Denoised:
+    mass = float(weights.sum())
+    return Denoised(weights @ support.vectors[chosen] / mass, mass)

@@ -1,37 +1,79 @@
-"""Match measured answers: denoise, tilt, check, resample. A function of synthetic rows and released measurements alone."""
+"""Match measured answers: denoise, tilt, check, resample. A function of synthetic rows and released measurements alone.
+
+The denoised answers still hold noise, and following it exactly would throw most rows away for nothing. So the tilting
+weighs both: misfit in standard deviations of the noise against KL divergence, the table counting as much as `trust` rows
+of evidence,
+
+    min over p of   |(mean(p) - a) / stddev|^2 / 2  +  trust KL(p || synthetic).
+
+A table drawn from the truth with so many rows would be off by a divergence of about K / (2 trust) in K measures. So `trust`
+is at most `TRUST`, and less where the divergence that is found shows that the table deserves less.
+
+Its optimum is the distribution closest in KL whose measures lie within gamma of the final target, which lies between the
+denoised answers and what the rows have: near the former where the noise is small, near the latter where it is large.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from jaxtyping import Float
 
-from sundog.adjust.denoise import MANY, least_absolute, least_squares
-from sundog.adjust.resample import Resampling, resampled, row_weights
+from sundog.adjust.denoise import Noisy, denoised
+from sundog.adjust.resample import Resampling, drawn, row_weights, taken
 from sundog.adjust.support import Support, support_of, unit_of
 from sundog.adjust.tilt import Tilt, tilt
 from sundog.errors import UserError
-from sundog.keys import Key
+from sundog.keys import Key, split
+from sundog.queries import Moments, Query
 from sundog.released import Measurement
 from sundog.rows import Rows
 
 GAMMA = 1e-5
-INSIDE = 1e-3
-"""An answer that the support cannot reach is taken this far from the edge towards what the rows have now."""
+TRUST = 50.0
+"""As how many rows of evidence the synthetic table counts, at most, against the measured answers."""
 TOO_FAR = 6.0
 """An answer further than so many standard deviations from what the support can reach counts as not met."""
 
 
+class NotMet(UserError):
+    """The synthetic rows cannot meet the measures; nothing was changed."""
+
+    released: Any = None
+    """What was measured, and paid for, before this was found out."""
+
+
+@dataclass(frozen=True)
+class Matching:
+    """How to match: the tolerance, the way of resampling, how many rows, and whether the closest will do."""
+
+    gamma: float = GAMMA
+    how: Resampling = "systematic"
+    closest: bool = False
+    rows: int | None = None
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.gamma) and self.gamma >= 0):
+            raise UserError(f"gamma: found {self.gamma!r}; it must be a number, 0 or more.")
+        if self.how not in get_args(Resampling):
+            raise UserError(f"resample: found {self.how!r}; allowed are {', '.join(get_args(Resampling))}.")
+        if self.rows is not None and self.rows < 1:
+            raise UserError(f"rows: found {self.rows}; it must be 1 or more.")
+        if self.rows is not None and self.how == "weights":
+            raise UserError("rows: weights are written for the rows as they are; leave out the number of rows.")
+
+
 @dataclass(frozen=True, eq=False)
 class Match:
-    """The adjusted rows, and how well the measures are met."""
+    """The adjusted rows, and how well the measures are met: largest errors before, of the new weights, of the rows."""
 
     rows: Rows
     tilt: Tilt
     moved: float
     before: float
     after: float
+    made: float
 
     def describe(self) -> dict[str, Any]:
         """The figures, for reports."""
@@ -44,7 +86,16 @@ class Match:
             "denoisingMoved": self.moved,
             "largestErrorBefore": self.before,
             "largestErrorAfter": self.after,
+            "largestErrorResampled": self.made,
         }
+
+
+def check_rows_present(rows: Rows) -> None:
+    """Refuse a table without rows, or without any that counts."""
+    if not len(rows) or (rows.weights is not None and not rows.weights.any()):
+        raise UserError(
+            "adjust: the synthetic table has no rows (or only such of weight 0), so nothing can be matched."
+        )
 
 
 def match(
@@ -53,35 +104,40 @@ def match(
     *,
     measurements: Sequence[Measurement],
     total: float,
-    gamma: float = GAMMA,
-    how: Resampling = "systematic",
-    count: int | None = None,
-    closest: bool = False,
+    total_stddev: float = 0.0,
+    matching: Matching | None = None,
 ) -> Match:
-    """Rows reweighted to match noisy answers; `total` is the (noisy or public) number of real rows.
+    """Rows reweighted to match noisy answers; `total` is the number of real rows, with the noise it has (0: public).
 
     Refuses, and changes nothing, where the rows cannot meet the answers, unless `closest` asks for the nearest.
     """
-    if not len(rows):
-        raise UserError("adjust: the synthetic table has no rows, so nothing can be matched.")
-    if gamma < 0 or not np.isfinite(gamma):
-        raise UserError(f"gamma: found {gamma!r}; it must be 0 or more.")
+    check_rows_present(rows)
+    how = matching or Matching()
     support = support_of(rows, [m.query for m in measurements])
     answers = np.concatenate([m.values / unit_of(m.query) / total for m in measurements])
     stddev = np.concatenate([np.full(m.query.size, m.stddev / unit_of(m.query) / total) for m in measurements])
-    present = support.mean(np.exp(support.base))
-    if len(answers) > MANY:
-        reachable, solved = answers, tilt(support, answers, gamma=gamma, slack=stddev**2)
-        missed = np.abs(support.mean(solved.shares) - answers)
-    else:
-        laplace = all(m.noise == "laplace" for m in measurements)
-        reachable = (least_absolute if laplace else least_squares)(support, answers, np.maximum(stddev, 1e-12))
-        missed = np.abs(reachable - answers)
-        edge = missed.max() > 1e-9
-        solved = tilt(support, reachable + INSIDE * edge * (present - reachable), gamma=gamma)
-    if not closest:
-        _refuse_unmet(missed, stddev, gamma, measurements)
-    return _made(key, rows, support=support, solved=solved, target=reachable, missed=missed, how=how, count=count)
+    noisy = Noisy(answers, stddev, total_stddev / total)
+    reachable = denoised(support, noisy, laplace=all(m.noise == "laplace" for m in measurements))
+    missed = np.abs(reachable.mass * reachable.mean - answers)
+    if not how.closest:
+        _refuse_unmet(missed, stddev, how.gamma, [m.query for m in measurements])
+    slack, solved = _weighed(support, reachable.mean, stddev, gamma=how.gamma)
+    target = reachable.mean + slack * solved.multipliers
+    moved = float(np.abs(reachable.mass * target - answers).max())
+    return _made(key, rows, support=support, solved=solved, target=target, moved=moved, stddev=stddev, how=how)
+
+
+def _weighed(
+    support: Support, mean: Float[np.ndarray, " measures"], stddev: Float[np.ndarray, " measures"], *, gamma: float
+) -> tuple[Float[np.ndarray, " measures"], Tilt]:
+    """The tilt with as much slack as the table deserves trust; also the slack."""
+    slack = TRUST * stddev**2
+    solved = tilt(support, mean, gamma=gamma, slack=slack)
+    deserved = max(len(mean) / (2 * solved.divergence), 1.0) if solved.divergence > 0 else TRUST
+    if deserved >= TRUST:
+        return slack, solved
+    slack = deserved * stddev**2
+    return slack, tilt(support, mean, gamma=gamma, slack=slack, start=solved.multipliers)
 
 
 def _made(
@@ -91,35 +147,63 @@ def _made(
     support: Support,
     solved: Tilt,
     target: Float[np.ndarray, " measures"],
-    missed: Float[np.ndarray, " measures"],
-    how: Resampling,
-    count: int | None,
+    moved: float,
+    stddev: Float[np.ndarray, " measures"],
+    how: Matching,
 ) -> Match:
+    """The rows drawn, or weighted, by the new shares, with the errors that they have."""
     weights = row_weights(support, solved.shares, rows)
-    order = (support.vectors @ solved.multipliers)[support.point]
-    made = resampled(key, rows, weights=weights, order=order, count=count or len(rows), how=how)
-    new = np.bincount(support.point, weights=weights, minlength=len(support.base))
-    before = float(np.abs(support.mean(np.exp(support.base)) - target).max())
-    after = float(np.abs(support.mean(new / new.sum()) - target).max())
-    return Match(made, solved, float(missed.max()), before, after)
+    if how.how == "weights":
+        made, final = Rows(rows.schema, rows.codes, weights * len(rows)), weights
+    else:
+        first, second = split(key, 2)
+        copies = drawn(
+            first,
+            rows,
+            support,
+            weights=weights,
+            order=(support.vectors @ solved.multipliers)[support.point],
+            scale=stddev,
+            count=how.rows or len(rows),
+            multinomial=how.how == "multinomial",
+        )
+        made, final = taken(second, rows, copies), copies
+    errors = [
+        float(np.abs(support.mean(shares) - target).max())
+        for shares in (np.exp(support.base), solved.shares, _shares(support, final))
+    ]
+    return Match(made, solved, moved, *errors)
+
+
+def _shares(support: Support, weights: Any) -> Float[np.ndarray, " points"]:
+    """The points' shares of rows with these weights."""
+    sums = np.bincount(support.point, weights=weights, minlength=len(support.base))
+    return sums / sums.sum()
 
 
 def _refuse_unmet(
-    missed: Float[np.ndarray, " k"], stddev: Float[np.ndarray, " k"], gamma: float, measurements: Sequence[Measurement]
+    missed: Float[np.ndarray, " k"], stddev: Float[np.ndarray, " k"], gamma: float, queries: Sequence[Query]
 ) -> None:
     """Say which measure cannot be met, and how far the rows are from it."""
     excess = missed - gamma - TOO_FAR * stddev
     worst = int(np.argmax(excess))
     if excess[worst] <= 0:
         return
-    place = worst
-    for measurement in measurements:
-        if place < measurement.query.size:
-            break
-        place -= measurement.query.size
-    raise UserError(
-        f"adjust: the synthetic rows cannot meet {measurement.query.describe()!r}: answer {place + 1} of "
-        f"{measurement.query.size} stays {missed[worst]:.3g} away ({missed[worst] / max(stddev[worst], 1e-300):.1f} "
-        "standard deviations of its noise). Nothing was changed. Use more or other synthetic rows, fewer measures, or "
-        "ask for the closest that they allow (--closest)."
+    others = int((excess > 0).sum()) - 1
+    raise NotMet(
+        f"adjust: the synthetic rows cannot meet {_named(worst, queries)}: the closest they allow is {missed[worst]:.3g} "
+        f"away ({missed[worst] / stddev[worst]:.1f} standard deviations of its noise)"
+        + (f", and {others} more of {len(missed)} answers are out of reach" if others else "")
+        + ". Nothing was changed. Use more or other synthetic rows, fewer measures, or ask for the closest (--closest)."
     )
+
+
+def _named(place: int, queries: Sequence[Query]) -> str:
+    """One answer of all, in words."""
+    for query in queries:
+        if place < query.size:
+            break
+        place -= query.size
+    if isinstance(query, Moments):
+        return query.name_of(place)
+    return f"{query.describe()!r}, answer {place + 1} of {query.size}"

@@ -1,4 +1,4 @@
-"""The measures a user cares about, in words: what to match, as queries.
+"""The measures a user cares about, in words: what to match, as queries with weights.
 
     correlations: age, income, hours      first and second moments of these columns
     correlations                          of the five columns most correlated with the target IN THE SYNTHETIC rows
@@ -6,45 +6,71 @@
     marginals: age, sex                   the table of these columns
     FILE.toml                             any workload file
 
-Several are joined with ";".
+Several are joined with ";". Everything here looks at the schema, at synthetic rows and at released values only.
+
+Moments are measured within the range that the synthetic rows show (all but the outermost `OUTSIDE` of them on each side):
+between wide public bounds most of the budget would be spent on values that do not occur. Values outside are clamped, on
+both sides alike, so the far tails stay as the table has them.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from jaxtyping import Float
 
 from sundog.errors import UserError
 from sundog.queries import GroupSums, Marginal, Moments, Query
+from sundog.released import Released
 from sundog.rows import Rows
-from sundog.schema import Schema
+from sundog.schema import Column, Schema
 from sundog.workload import Workload
 
 CHOSEN = 5
+OUTSIDE = 0.005
+ALLOWED = "allowed are 'correlations: A, B', 'means: A by B', 'marginals: A, B' and a .toml file"
 
 
-def measures_of(text: str, schema: Schema, *, rows: Rows) -> tuple[Query, ...]:
-    """The queries of a description; `rows` are the synthetic ones."""
-    queries = [query for part in text.split(";") if part.strip() for query in _part(part.strip(), schema, rows)]
+def measures_of(text: str, schema: Schema, *, rows: Rows, released: Released | None = None) -> Workload:
+    """The queries of a description; `rows` are the synthetic ones, `released` is where they must be found, if given."""
+    queries: list[Query] = []
+    weights: list[float] = []
+    for part in filter(None, (each.strip() for each in text.split(";"))):
+        made = _part(part, schema, rows, released)
+        queries += made.queries
+        weights += made.weights
     if not queries:
         raise UserError("measures: none were named; for example: --measures 'correlations: age, income'.")
-    return tuple(dict.fromkeys(queries))
+    first = {key_of_query(query): place for place, query in reversed(list(enumerate(queries)))}
+    kept = sorted(first.values())
+    return Workload(schema, tuple(queries[k] for k in kept), tuple(weights[k] for k in kept))
 
 
-def _part(part: str, schema: Schema, rows: Rows) -> list[Query]:
+def check_measures(text: str, schema: Schema) -> None:
+    """Refuse a description that names no measures of this schema, while there are no synthetic rows yet."""
+    measures_of(text, schema, rows=Rows(schema, tuple(np.zeros(1, np.int64) for _ in schema.columns)))
+
+
+def key_of_query(query: Query) -> bytes:
+    """The same for two queries that ask the same."""
+    return b"".join(query.block_keys())
+
+
+def _part(part: str, schema: Schema, rows: Rows, released: Released | None) -> Workload:
     if part.endswith(".toml"):
-        return list(Workload.load(Path(part), schema, reference=rows).queries)
+        return Workload.load(Path(part), schema, reference=rows)
     kind, _, rest = part.partition(":")
     names = [name.strip() for name in rest.split(",") if name.strip()]
     match kind.strip():
         case "correlations":
-            return [Moments.of(schema, *(names or most_correlated(rows, schema)))]
+            queries = _moments(names, schema, rows) if released is None else _moments_released(names, released)
         case "marginals" if names:
-            return [Marginal.of(schema, *names)]
+            queries = [Marginal.of(schema, *names)]
         case "means" if " by " in rest:
-            return _means(rest, schema)
-    raise UserError(
-        f"measures: found {part!r}; allowed are 'correlations: A, B', 'means: A by B', 'marginals: A, B' and a .toml file."
-    )
+            queries = _means(rest, schema)
+        case _:
+            raise UserError(f"measures: found {part!r}; {ALLOWED}.")
+    return Workload(schema, tuple(queries), (1.0,) * len(queries))
 
 
 def _means(rest: str, schema: Schema) -> list[Query]:
@@ -54,17 +80,58 @@ def _means(rest: str, schema: Schema) -> list[Query]:
     return [Marginal.of(schema, group), *sums]
 
 
+def _moments(names: Sequence[str], schema: Schema, rows: Rows) -> list[Query]:
+    chosen = names or most_correlated(rows, schema)
+    return [Moments.of(schema, *chosen, within=[shown(rows, schema.column(name)) for name in chosen])]
+
+
+def _moments_released(names: Sequence[str], released: Released) -> list[Query]:
+    """The moments that were measured: of these columns, or all; within whatever range they were measured."""
+    measured = [m.query for m in (*released.measurements, *released.adjustments) if isinstance(m.query, Moments)]
+    found: list[Query] = [query for query in measured if not names or set(query.columns) == set(names)]
+    if not found:
+        what = f"the correlations of {', '.join(names)} are" if names else "correlations are"
+        raise UserError(f"adjust: {what} not among the released measurements; measure them with --real.")
+    return found
+
+
+def shown(rows: Rows, column: Column) -> tuple[int, int] | None:
+    """The range of a column's codes in the synthetic rows; None where it is all of the bounds, or one value."""
+    last = column.size - column.nullable - 1
+    codes = rows.column(column.name).astype(np.int64)
+    present = np.sort(codes[codes <= last])
+    if not len(present):
+        return None
+    out = int(OUTSIDE * len(present))
+    low, high = int(present[out]), int(present[-1 - out])
+    if low == high:
+        low, high = int(present[0]), int(present[-1])
+    return None if low == high or (low, high) == (0, last) else (low, high)
+
+
 def most_correlated(rows: Rows, schema: Schema) -> list[str]:
     """The target and the columns most correlated with it in the synthetic rows, five in all (the paper's rule)."""
     if not schema.targets:
-        raise UserError("measures: correlations without columns need a target; declare 'targets' in the schema.")
+        raise UserError(
+            "measures: correlations of which columns? Name them ('correlations: A, B'), or declare 'targets' in the schema."
+        )
     names = [column.name for column in schema.columns if column.size - column.nullable > 1]
-    query = Moments(tuple(names))
-    values = query.vectors(rows)[:, : len(names)].astype(float)
-    spread = values.std(axis=0)
-    target = names.index(schema.targets[0])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        covariance = ((values - values.mean(axis=0)) * (values[:, [target]] - values[:, target].mean())).mean(axis=0)
-        correlation = np.abs(covariance / (spread * spread[target]))
-    order = np.argsort(-np.nan_to_num(correlation), kind="stable")
+    if schema.targets[0] not in names:
+        raise UserError(f"measures: the target {schema.targets[0]!r} has one value only; name columns instead.")
+    correlation = np.abs(_with_target(rows, names, names.index(schema.targets[0])))
+    order = np.argsort(-correlation, kind="stable")
     return [names[place] for place in sorted(order[:CHOSEN])]
+
+
+def _with_target(rows: Rows, names: Sequence[str], target: int) -> Float[np.ndarray, " columns"]:
+    """Every column's correlation with the target; 0 where one of them does not vary, the target's own is 1."""
+    values = Moments(tuple(names)).values(rows).T.astype(float)
+    weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+    weights = weights / weights.sum()
+    centred = values - weights @ values
+    spread = np.sqrt(weights @ centred**2)
+    covariance = (weights * centred[:, target]) @ centred
+    scale = spread * spread[target]
+    correlation = np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 0)
+    correlation[target] = 1.0
+    return correlation

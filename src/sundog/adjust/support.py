@@ -1,14 +1,14 @@
 """The synthetic rows as seen by the measures: one vector a distinct row, and the sums that the solvers need.
 
 Rows that agree in all measured columns are one point of the support; its base weight is how often it occurs. Vectors are
-in proportions (a count, a centred moment), less the target, so that all numbers stay small.
+in proportions (a count, a centred moment), so that all numbers stay small.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from sundog.queries import Query
 from sundog.queries.group_sum import UNIT as SUM_UNIT
@@ -52,7 +52,23 @@ def support_of(rows: Rows, queries: Sequence[Query]) -> Support:
     distinct = Rows(rows.schema, tuple(column[first] for column in rows.codes))
     weights = np.ones(len(rows)) if rows.weights is None else rows.weights
     share = np.bincount(point.ravel(), weights=weights, minlength=len(first))
-    vectors = np.concatenate([query.vectors(distinct) / unit_of(query) for query in queries], axis=1)
     kept = share > 0
     number = np.cumsum(kept) - 1
-    return Support(vectors[kept], np.log(share[kept] / share.sum()), number[point.ravel()])
+    vectors = _vectors(_taken(distinct, kept), queries)
+    return Support(vectors, np.log(share[kept] / share.sum()), number[point.ravel()])
+
+
+def _vectors(rows: Rows, queries: Sequence[Query]) -> Float[np.ndarray, "rows measures"]:
+    """Every row's measures in proportions, block by block: whole numbers need as much memory as these."""
+    vectors = np.empty((len(rows), sum(query.size for query in queries)))
+    for start in range(0, len(rows), BLOCK):
+        part = slice(start, start + BLOCK)
+        block, place = _taken(rows, part), 0
+        for query in queries:
+            vectors[part, place : place + query.size] = query.vectors(block) / unit_of(query)
+            place += query.size
+    return vectors
+
+
+def _taken(rows: Rows, which: slice | Bool[np.ndarray, " rows"]) -> Rows:
+    return Rows(rows.schema, tuple(codes[which] for codes in rows.codes))

@@ -1,7 +1,7 @@
 """sundog adjust: reweight a synthetic table, from any tool, towards measures that the custodian pays a little for."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -10,7 +10,15 @@ from sundog.cli.groups import Privacy, grouped
 from sundog.cli.output import prepare_folder, progress, say, write_table
 from sundog.errors import UserError
 
+if TYPE_CHECKING:
+    from sundog.adjusting import Adjustment, Payer
+    from sundog.released import Released
+    from sundog.schema import Schema
+
 FILES = ["adjust.json", "released.json", "certificate.json", "certificate.html"]
+UNKNOWN = (
+    "The cost of making the synthetic table itself is not known here (see --before), and is not part of this claim."
+)
 
 Synthetic = Annotated[str, typer.Argument(help="The synthetic table, from Sundog or any other tool.")]
 Real = Annotated[str | None, typer.Option(help="The private table, to measure what is to be matched.")]
@@ -23,7 +31,10 @@ Gamma = Annotated[float, typer.Option(help="How far a measure may miss its targe
 How = Annotated[Literal["systematic", "multinomial", "weights"], typer.Option("--resample", help="Rows, or weights.")]
 Closest = Annotated[bool, typer.Option("--closest", help="Where the measures cannot be met, take the closest.")]
 Noise = Annotated[Literal["gaussian", "laplace"], typer.Option(help="The noise of the measurement.")]
+Weights = Annotated[str | None, typer.Option(help="The synthetic table's column that says how much each row counts.")]
+Rows = Annotated[int | None, typer.Option(help="How many rows to draw; default: as many as the table has.")]
 DatasetName = Annotated[str | None, typer.Option("--dataset", help="The ledger's account; default: the schema's name.")]
+Seed = Annotated[int, typer.Option(help="Fixes the resampling; never the privacy noise.")]
 
 
 @grouped
@@ -41,8 +52,10 @@ def adjust(
     resample: How = "systematic",
     closest: Closest = False,
     noise: Noise = "gaussian",
-    rows: o.Rows = None,
-    seed: o.Seed = 0,
+    weights: Weights = None,
+    rows: Rows = None,
+    delimiter: o.Delimiter = None,
+    seed: Seed = 0,
     dataset: DatasetName = None,
     ledger: o.LedgerFile = None,
     format: o.Format = "csv",
@@ -50,51 +63,86 @@ def adjust(
     json: o.AsJson = False,
 ) -> None:
     """Match chosen measures: writes adjusted.csv, adjust.json, released.json and the certificate into the folder."""
+    _check_sources(real, released, privacy)
     adjusted = f"adjusted.{format}"
-    prepare_folder(out, [*FILES, adjusted], force=force)
-    with progress("measuring and matching"):
-        from sundog.adjusting import Matching
-        from sundog.adjusting import adjust as run
+    with progress("reading") as report:
+        from sundog.adjust.match import Matching, NotMet
+        from sundog.adjusting import Adjustment, Payer
         from sundog.certificate import claim, write_certificate
-        from sundog.private.accountant import Budget
         from sundog.released import Released
+        from sundog.schema import Schema
 
-        if real is None and released is None:
-            raise UserError("adjust: give --real DATA with a budget, or --released FILE that was measured before.")
-        budget = Budget(privacy.epsilon, privacy.delta, privacy.rho) if real is not None else None
-        done = run(
+        public = Schema.load(schema)
+        known = None if released is None else Released.load(released)
+        plan = Adjustment.of(
             synthetic,
             measures,
-            schema=schema,
-            real=real,
-            released=None if released is None else Released.load(released),
-            budget=budget,
-            unit=privacy.whom(),
-            dataset=dataset,
+            schema=public,
+            matching=Matching(gamma, resample, closest, rows),
+            released=known,
             before=None if before is None else Released.load(before),
-            matching=Matching(gamma, resample, closest),
-            noise=noise,
-            rows=rows,
-            seed=seed or 0,
-            ledger=ledger,
+            weights=weights,
+            delimiter=delimiter,
         )
-        unknown = None if before is not None else "The cost of making the synthetic table itself is not known here."
-        write_table(done.rows, out / adjusted)
+        prepare_folder(out, [*FILES, adjusted], force=force)
+        if known is None:
+            report("measuring")
+            payer = Payer(privacy.epsilon, privacy.delta, privacy.rho, privacy.whom(), dataset, noise, ledger)
+            known = _measured(plan, payer, public, real=real, delimiter=delimiter, keep=out / "released.json")
+        report("matching")
+        try:
+            done = plan.matched(known, seed=seed)
+        except NotMet as error:
+            kept = (
+                f" What was measured is kept in {str(out / 'released.json')!r}: --released uses it again, at no cost."
+            )
+            raise UserError(f"{error}{kept if real is not None else ''}") from None
         done.released.save(out / "released.json")
-        write_certificate(done.released, out, method=f"adjust ({measures})", remark=unknown)
+        remark = None if before is not None else UNKNOWN
+        write_certificate(done.released, out, method=f"adjust ({measures})", remark=remark)
         figures = done.match.describe()
-        _write_json(figures, out / "adjust.json")
+        _write_json(figures | {"notes": list(done.notes)}, out / "adjust.json")
+        write_table(done.rows, out / adjusted)
     lines = [
         f"Adjusted table: {out / adjusted} ({len(done.rows)} rows)",
-        f"Largest error of a measure: {figures['largestErrorBefore']:.3g} before, {figures['largestErrorAfter']:.3g} after",
+        f"Largest error:  {figures['largestErrorBefore']:.3g} of a measure before, "
+        f"{figures['largestErrorResampled']:.3g} now; rows worth {figures['effectiveSampleShare']:.0%} of the table's",
         f"Certificate:    {out / 'certificate.html'}",
         f"Guarantee:      {claim(done.released.guarantee)}",
-    ] + ([unknown] if unknown else [])
+        *([remark] if remark else []),
+        *(f"Note: {note}" for note in done.notes),
+    ]
     files = [str(out / name) for name in [adjusted, *FILES]]
-    say({"rows": len(done.rows), "files": files, "rho": done.released.guarantee.rho, **figures}, lines, as_json=json)
+    guarantee = done.released.guarantee
+    spent = {"rho": guarantee.rho, "epsilon": guarantee.epsilon, "delta": guarantee.delta}
+    say(
+        {"rows": len(done.rows), "files": files, **spent, **figures, "notes": list(done.notes)},
+        lines,
+        as_json=json,
+    )
 
 
-def _write_json(figures: dict[str, float], path: Path) -> None:
+def _check_sources(real: str | None, released: Path | None, privacy: Privacy) -> None:
+    """Either the private table with a budget, or earlier measurements without one."""
+    if (real is None) == (released is None):
+        raise UserError("adjust: give either --real DATA with a budget, or --released FILE that was measured before.")
+    given = [privacy.epsilon, privacy.delta, privacy.rho]
+    if released is not None and any(value is not None for value in given):
+        raise UserError(
+            "adjust: --released costs nothing, so there is no budget to give; leave out --epsilon or --rho."
+        )
+
+
+def _measured(
+    plan: "Adjustment", payer: "Payer", schema: "Schema", *, real: Any, delimiter: str | None, keep: Path
+) -> "Released":
+    """Measure, and keep at once what was paid for: whatever follows, it can be used again."""
+    released = plan.measured(payer.curator(real, schema, delimiter=delimiter), noise=payer.noise)
+    released.save(keep)
+    return released
+
+
+def _write_json(figures: dict[str, Any], path: Path) -> None:
     import json
 
     path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")

@@ -83,17 +83,11 @@ def write_table(rows: "Rows", path: Path) -> None:
     if path.suffix == ".parquet":
         from pyarrow import parquet
 
-        parquet.write_table(_weighted(rows.to_arrow(), rows), path)
+        parquet.write_table(rows.to_arrow(), path)
     else:
         from pyarrow import csv
 
-        csv.write_csv(_weighted(rows.to_text(), rows), path, csv.WriteOptions(quoting_style="needed"))
-
-
-def _weighted(table: Any, rows: "Rows") -> Any:
-    import pyarrow as pa
-
-    return table if rows.weights is None else table.append_column("weight", pa.array(rows.weights))
+        csv.write_csv(rows.to_text(), path, csv.WriteOptions(quoting_style="needed"))
 
 
 def say(result: dict[str, Any], lines: list[str], *, as_json: bool) -> None:

@@ -61,16 +61,22 @@ def check_synthetic(source: Source, schema: Schema, *, name: str) -> None:
 def read_synthetic(source: Source, schema: Schema, *, name: str) -> SyntheticTable:
     """The rows, and a note for each thing that does not fit the schema."""
     check_synthetic(source, schema, name=name)
-    raw = source.read(replace(schema, columns=tuple(_probe(column) for column in schema.columns)))
-    if not len(raw):
+    rows, notes = as_declared(source, schema)
+    if not len(rows):
         raise UserError(f"synthetic table {name!r} has no rows; there is nothing to compare.")
+    return SyntheticTable(name, rows, notes)
+
+
+def as_declared(source: Source, schema: Schema) -> tuple[Rows, tuple[str, ...]]:
+    """The rows as the schema has them, and a note for each thing that did not fit."""
+    raw = source.read(replace(schema, columns=tuple(_probe(column) for column in schema.columns)))
     folded = [_fold(column, codes) for column, codes in zip(schema.columns, raw.codes, strict=True)]
     known = {*schema.names, *(identifier.name for identifier in schema.identifiers)}
     surplus = [column for column in source.columns if column not in known]
     notes = [note for _, found in folded for note in found]
     if surplus:
         notes.append(f"not in the schema, so left out: {', '.join(surplus[:8])}{' ...' if surplus[8:] else ''}")
-    return SyntheticTable(name, Rows(schema, tuple(codes for codes, _ in folded)), tuple(notes))
+    return Rows(schema, tuple(codes for codes, _ in folded)), tuple(notes)
 
 
 def _probe(column: Column) -> Column:

@@ -12,7 +12,7 @@ What differs from the paper and why (figures in docs/private-gsd.md):
 - By default each improving candidate is accepted in turn with its exact change, not only the best of a generation; and a
   mutation draws any piece of the column that the queries tell apart (genetic_atoms) with equal chance, or one nearby.
   `operator="best of population"` is the paper's.
-- Elite datasets serve as donors only: the current rows and those of the last `elite_size` - 1 looks. In the paper they
+- Elite datasets serve as donors only: the current rows and `elite_size` - 1 earlier states of them. In the paper they
   differ from the best dataset in a few cells at most.
 """
 
@@ -31,18 +31,20 @@ from sundog.queries import (
     AtLeast,
     BinaryTree,
     Conditional,
+    GroupSums,
     Halfspaces,
     Marginal,
     Moments,
     Query,
     Ranges,
+    SigmoidSum,
     answer,
 )
 from sundog.released import Released
 from sundog.rows import Rows
 from sundog.schema import Schema
 
-SUPPORTED = (Marginal, BinaryTree, Ranges, Halfspaces, Conditional, AtLeast, Moments)
+SUPPORTED = (Marginal, BinaryTree, Ranges, Halfspaces, Conditional, AtLeast, Moments, SigmoidSum, GroupSums)
 MOST_ROWS = 100_000
 """N' where none is given: the number of rows, but no more than this."""
 MOST_PRODUCTS = 100_000_000
@@ -116,8 +118,8 @@ class Genetic:
             raise UserError("genetic search: several changes a candidate need operator 'best of population'.")
 
     def supports(self, query: Query) -> bool:
-        """Every class of counts, and moments."""
-        return isinstance(query, SUPPORTED)
+        """Every class of queries; moments only between the public bounds."""
+        return isinstance(query, SUPPORTED) and not (isinstance(query, Moments) and query.within)
 
     def init(self, key: Key, schema: Schema) -> GeneticState:
         """Uniform rows."""

@@ -11,7 +11,18 @@ import numpy as np
 from jaxtyping import Int
 
 from sundog.axis import Axis
-from sundog.queries import AtLeast, BinaryTree, Conditional, Halfspaces, Marginal, Moments, Query, Ranges
+from sundog.queries import (
+    AtLeast,
+    BinaryTree,
+    Conditional,
+    GroupSums,
+    Halfspaces,
+    Marginal,
+    Moments,
+    Query,
+    Ranges,
+    SigmoidSum,
+)
 from sundog.queries.halfspace import GRID
 from sundog.queries.moment import BITS
 from sundog.schema import Column, Numeric, Schema
@@ -46,6 +57,8 @@ class Atoms:
         for query in queries:
             for place, where in _cuts(schema, query):
                 cuts[place].append(where)
+        for name, levels in {pair for query in queries for pair in _levels(query)}:
+            cuts[schema.position(name)].append(_level_cuts(schema.column(name), levels))
         pairs = zip(schema.columns, cuts, strict=True)
         return Atoms(schema, tuple(_starts(column, places) for column, places in pairs))
 
@@ -65,13 +78,29 @@ def _cuts(schema: Schema, query: Query) -> list[tuple[int, Int[np.ndarray, " cut
             return [_axis_cuts(schema, axis) for table in _tables(query) for axis in table.axes]
         case Ranges():
             return _range_cuts(schema, query)
-        case Halfspaces() | Moments():
-            levels = GRID if isinstance(query, Halfspaces) else 1 << BITS
-            return [_level_cuts(schema, name, levels) for name in query.columns]
         case Conditional():
             return [_axis_cuts(schema, query.label), *_cuts(schema, query.inner)]
+        case GroupSums():
+            return [_axis_cuts(schema, query.group)]
+        case Halfspaces() | Moments() | SigmoidSum():
+            return []
         case _:
             raise TypeError(f"the genetic search has no form for {type(query).__name__}")
+
+
+def _levels(query: Query) -> list[tuple[str, int]]:
+    """The columns that a query rounds to so many levels; thousands of queries may round the same column."""
+    match query:
+        case Halfspaces():
+            return [(name, GRID) for name in query.columns]
+        case Moments() | SigmoidSum():
+            return [(name, 1 << BITS) for name in query.columns]
+        case GroupSums():
+            return [(query.column, 1 << BITS)]
+        case Conditional():
+            return _levels(query.inner)
+        case _:
+            return []
 
 
 def _tables(query: Marginal | BinaryTree | AtLeast) -> tuple[Marginal, ...]:
@@ -95,11 +124,9 @@ def _range_cuts(schema: Schema, query: Ranges) -> list[tuple[int, Int[np.ndarray
     return found
 
 
-def _level_cuts(schema: Schema, name: str, levels: int) -> tuple[int, Int[np.ndarray, " cuts"]]:
+def _level_cuts(column: Column, levels: int) -> Int[np.ndarray, " cuts"]:
     """The first code at every level k of round(levels * code / last): the least code with 2 levels code >= (2 k - 1) last."""
-    place = schema.position(name)
-    column = schema.columns[place]
     last = max(column.size - column.nullable - 1, 1)
     if last <= levels:
-        return place, np.arange(column.size)
-    return place, np.array([-(-(2 * k - 1) * last // (2 * levels)) for k in range(1, levels + 1)], dtype=np.int64)
+        return np.arange(column.size)
+    return np.array([-(-(2 * k - 1) * last // (2 * levels)) for k in range(1, levels + 1)], dtype=np.int64)

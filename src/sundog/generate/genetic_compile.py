@@ -15,14 +15,24 @@ from sundog.generate.genetic_forms import (
     Forms,
     Packed,
     Planes,
-    Products,
     Tables,
     pack,
 )
 from sundog.generate.genetic_members import PlacesBuilder, conditions_of, embedded, flat, pointers
-from sundog.queries import AtLeast, BinaryTree, Conditional, Halfspaces, Marginal, Moments, Query, Ranges
+from sundog.generate.genetic_sum_forms import group_sum_forms, product_forms, sigmoid_forms
+from sundog.queries import (
+    AtLeast,
+    BinaryTree,
+    Conditional,
+    GroupSums,
+    Halfspaces,
+    Marginal,
+    Moments,
+    Query,
+    Ranges,
+    SigmoidSum,
+)
 from sundog.queries.halfspace import GRID, width
-from sundog.queries.moment import centred_codes
 from sundog.schema import Numeric, Schema
 
 
@@ -55,6 +65,8 @@ class Builder:
         self._planes = PlacesBuilder(self.number)
         self._agreements: list[tuple[AtLeast, int, float]] = []
         self._products: list[tuple[Moments, int, float]] = []
+        self._group_sums: list[tuple[GroupSums, int, float]] = []
+        self._sigmoids: list[tuple[SigmoidSum, int, float]] = []
 
     def add(self, query: Query, start: int, weight: float) -> None:
         """One query whose answers begin at `start`."""
@@ -74,6 +86,10 @@ class Builder:
                 self._agreements.append((query, start, weight))
             case Moments():
                 self._products.append((query, start, weight))
+            case GroupSums():
+                self._group_sums.append((query, start, weight))
+            case SigmoidSum():
+                self._sigmoids.append((query, start, weight))
 
     def cells(self, axis: Axis) -> Int[np.ndarray, " atoms"]:
         """The cell of every atom of an axis's column."""
@@ -112,15 +128,18 @@ class Builder:
         code, codes = self.atoms.codes()
         planes, theta = self._built_planes()
         parts = (self._built_tables(), self._built_conjunctions(), planes)
-        more = (self._built_agreements(), self._built_products())
-        active = self._active(*parts, *more)
-        return pack(Forms(self.atoms.first, code, codes, active, len(active), *parts, *more), theta)
+        agreements, products = self._built_agreements(), product_forms(self.atoms, self._products)
+        sums = group_sum_forms(self.atoms, self._group_sums, self.cells)
+        sigmoids = sigmoid_forms(self.atoms, self._sigmoids)
+        active = self._active(*parts, [agreements.column, products.column, sums.column, sigmoids.column])
+        head = (self.atoms.first, code, codes, active, len(active))
+        return pack(Forms(*head, *parts, agreements, products, sums, sigmoids), theta)
 
     def _active(
-        self, tables: Tables, conjunctions: Conjunctions, planes: Planes, agreements: Agreements, products: Products
+        self, tables: Tables, conjunctions: Conjunctions, planes: Planes, more: Sequence[Int[np.ndarray, " columns+1"]]
     ) -> Int[np.ndarray, " active"]:
         """The columns with more than one atom in which a change can touch something."""
-        entries = [tables.column, conjunctions.places.label, planes.places.label, agreements.column, products.column]
+        entries = [tables.column, conjunctions.places.label, planes.places.label, *more]
         touched = sum(np.diff(each) > 0 for each in entries) + planes.touched
         touched[conjunctions.column] = 1
         return np.flatnonzero((touched > 0) & (np.diff(self.atoms.first) > 1)).astype(np.int64)
@@ -215,22 +234,4 @@ class Builder:
             least=flat([query.least for query, _, _ in self._agreements]),
             start=flat([start for _, start, _ in self._agreements]),
             weight=flat([weight for _, _, weight in self._agreements], np.float64),
-        )
-
-    def _built_products(self) -> Products:
-        members = [self.schema.position(name) for query, _, _ in self._products for name in query.columns]
-        column, order = pointers(np.array(members, dtype=np.int64), self.number)
-        sizes = np.cumsum([0, *(len(query.columns) for query, _, _ in self._products)])
-        owner = np.searchsorted(sizes, np.arange(len(members)), side="right") - 1
-        pairs = zip(self.schema.columns, self.atoms.starts, strict=True)
-        return Products(
-            present=int(len(members) > 0),
-            column=column,
-            entry_query=owner[order],
-            entry_place=(np.arange(len(members)) - sizes[owner])[order],
-            member=sizes,
-            member_column=flat(members),
-            start=flat([start for _, start, _ in self._products]),
-            weight=flat([weight for _, _, weight in self._products], np.float64),
-            value=flat([centred_codes(column, codes) for column, codes in pairs]),
         )

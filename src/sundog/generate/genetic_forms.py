@@ -103,7 +103,7 @@ class Agreements(NamedTuple):
 
 
 class Products(NamedTuple):
-    """Moments: entry e of a column names its query and place; `value` is each atom's centred number."""
+    """Moments: entry e of a column names its query and place; from member_value[m] on stand the atoms' centred numbers."""
 
     present: int
     column: Ints
@@ -111,9 +111,45 @@ class Products(NamedTuple):
     entry_place: Ints
     member: Ints
     member_column: Ints
+    member_value: Ints
     start: Ints
     weight: Floats
     value: Ints
+
+
+class GroupSums(NamedTuple):
+    """Sums of numbers by group: in `cells` stand the group of every atom (from cell[q]) and its number (from value[q])."""
+
+    present: int
+    column: Ints
+    entry_query: Ints
+    group_column: Ints
+    value_column: Ints
+    cell: Ints
+    value: Ints
+    start: Ints
+    weight: Floats
+    cells: Ints
+
+
+class Sigmoids(NamedTuple):
+    """Soft thresholds: a row's place is the sum over the members m of its atoms' parts (from part[m] on), shifted.
+
+    `table` is where each query's sigmoid of place zero stands among the parts.
+    """
+
+    present: int
+    column: Ints
+    entry_query: Ints
+    entry_member: Ints
+    member: Ints
+    member_column: Ints
+    part: Ints
+    table: Ints
+    shift: Ints
+    start: Ints
+    weight: Floats
+    parts: Ints
 
 
 class Forms(NamedTuple):
@@ -129,6 +165,8 @@ class Forms(NamedTuple):
     planes: Planes
     agreements: Agreements
     products: Products
+    group_sums: GroupSums
+    sigmoids: Sigmoids
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,8 @@ With residuals R = counts(synthetic) - N' * noisy proportion, weights w, and an 
 where touched are only: in every table with the column, the cell that loses the row and the cell that gains it (none where
 both atoms fall into one cell: coarse levels of a tree); conjunctions of which a condition on the column begins or ceases
 to hold, if the others hold; thresholds that the row's product with a direction passes (the product changes by
-multiples of two coefficients); t-out-of-k combinations with exactly t - 1 agreements elsewhere; the column's moments.
+multiples of two coefficients); t-out-of-k combinations with exactly t - 1 agreements elsewhere; the column's moments,
+its sums by group and its soft thresholds (genetic_sum_kernels).
 
 Each function walks through what atom a -> b in column j of row i touches, and either adds up the change of loss or, with
 `update`, changes the residuals (and products). All lists stand in one vector of integers L and one of weights W, and a form
@@ -16,7 +17,10 @@ Each function walks through what atom a -> b in column j of row i touches, and e
 
 from typing import Any
 
+import numpy as np
 from numba import njit
+
+from sundog.generate.genetic_sum_kernels import group_sums, moments, sigmoids
 
 
 @njit(cache=True, nogil=True)
@@ -205,32 +209,6 @@ def agreements(
     return change
 
 
-@njit(cache=True, nogil=True)
-def moments(
-    L: Any, W: Any, f: Any, atom: int, rows: Any, R: Any, i: int, j: int, a: int, b: int, update: bool
-) -> float:  # pragma: no cover
-    """The column's mean, its square and its products with the other columns of the query."""
-    change = 0.0
-    old, new = L[f.value + L[atom + j] + a], L[f.value + L[atom + j] + b]
-    for e in range(L[f.column + j], L[f.column + j + 1]):
-        q, place = L[f.entry_query + e], L[f.entry_place + e]
-        begin, number = L[f.member + q], L[f.member + q + 1] - L[f.member + q]
-        for m in range(number + 1):
-            if m == number:
-                answer, step = L[f.start + q] + place, 1024.0 * (new - old)
-            else:
-                low, high = min(m, place), max(m, place)
-                answer = L[f.start + q] + number + low * number - low * (low - 1) // 2 + high - low
-                column = L[f.member_column + begin + m]
-                other = L[f.value + L[atom + column] + rows[i, column]]
-                step = float(new * new - old * old) if m == place else float((new - old) * other)
-            if update:
-                R[answer] += step
-            else:
-                change += W[f.weight + q] * (2.0 * step * R[answer] + step * step)
-    return change
-
-
 @njit(cache=True, nogil=True, inline="always")
 def walk(
     L: Any,
@@ -247,7 +225,7 @@ def walk(
     update: bool,
 ) -> float:  # pragma: no cover
     """The change of loss if row i's cell in column j became atom b; with `update` it becomes that."""
-    a, first = rows[i, j], L[forms.atom + j]
+    a, first = int(np.int64(rows[i, j])), L[forms.atom + j]
     change = tables(L, W, forms.tables, rows, R, i, j, a, b, update)
     if forms.conjunctions.queries:
         change += conjunctions(L, W, forms.conjunctions, first, rows, R, i, j, a, b, update)
@@ -256,7 +234,11 @@ def walk(
     if forms.agreements.present:
         change += agreements(L, W, forms.agreements, rows, R, i, j, a, b, update)
     if forms.products.present:
-        change += moments(L, W, forms.products, forms.atom, rows, R, i, j, a, b, update)
+        change += moments(L, W, forms.products, rows, R, i, j, a, b, update)
+    if forms.group_sums.present:
+        change += group_sums(L, W, forms.group_sums, rows, R, i, j, a, b, update)
+    if forms.sigmoids.present:
+        change += sigmoids(L, W, forms.sigmoids, rows, R, i, j, a, b, update)
     if update:
         rows[i, j] = b
     return change

@@ -61,29 +61,23 @@ def uniform_value(L: Any, forms: Any, state: Any, j: int) -> Any:  # pragma: no 
 
 
 @njit(cache=True, nogil=True)
-def nearby_value(L: Any, forms: Any, state: Any, j: int, atom: int) -> Any:  # pragma: no cover (compiled)
-    """A value from an atom that lies a few atoms away, near ones more often; or from any atom, every other time."""
+def nearby_atom(L: Any, forms: Any, state: Any, j: int, atom: int) -> int:  # pragma: no cover (compiled)
+    """An atom that lies a few atoms away, near ones more often; or any atom, every other time."""
     number = L[forms.atom + j + 1] - L[forms.atom + j]
     if below(state, 2):
-        atom = below(state, number)
-    else:
-        step = 1
-        while step < number and below(state, 2):
-            step *= 2
-        atom += (1 + below(state, step)) * (1 if below(state, 2) else -1)
-        atom = min(max(atom, 0), number - 1)
-    return atom, code_within(L, forms, state, j, atom)
+        return below(state, number)
+    step = 1
+    while step < number and below(state, 2):
+        step *= 2
+    atom += (1 + below(state, step)) * (1 if below(state, 2) else -1)
+    return min(max(atom, 0), number - 1)
 
 
 @njit(cache=True, nogil=True)
-def donated_value(
-    L: Any, forms: Any, elites: Any, codes: Any, state: Any, j: int
-) -> Any:  # pragma: no cover (compiled)
-    """The value of a random row of the current dataset or of an earlier elite one."""
-    elite = below(state, elites.shape[0] + 1)
-    i = below(state, codes.shape[0])
-    code = codes[i, j] if elite == elites.shape[0] else elites[elite, i, j]
-    return atom_of(L, forms, j, code), code
+def donated(rows: Any, elites: Any, donor: int, j: int) -> int:  # pragma: no cover (compiled)
+    """A donor's atom or code: donors are the current dataset's rows, then those of the earlier elite ones."""
+    number = rows.shape[0]
+    return int(np.int64(rows[donor, j] if donor < number else elites[donor // number - 1, donor % number, j]))
 
 
 @njit(cache=True, nogil=True)
@@ -97,7 +91,8 @@ def every_improvement(
     codes: Any,
     products: Any,
     R: Any,
-    elites: Any,
+    elite_rows: Any,
+    elite_codes: Any,
     state: Any,
     mutations: int,
     crossovers: int,
@@ -105,18 +100,21 @@ def every_improvement(
 ) -> Any:  # pragma: no cover (compiled)
     """Accept each candidate that lowers the loss; the change of loss, and how many were accepted."""
     total, accepted = 0.0, 0
+    donors = rows.shape[0] * (elite_rows.shape[0] + 1)
     for candidate in range(generations * (mutations + crossovers)):
         i = below(state, rows.shape[0])
         j = L[forms.columns + below(state, forms.active)]
         if candidate % (mutations + crossovers) < mutations:
-            b, code = nearby_value(L, forms, state, j, rows[i, j])
+            donor = -1
+            b = nearby_atom(L, forms, state, j, rows[i, j])
         else:
-            b, code = donated_value(L, forms, elites, codes, state, j)
+            donor = below(state, donors)
+            b = donated(rows, elite_rows, donor, j)
         if b != rows[i, j]:
             change = walk(L, W, theta, span, forms, rows, products, R, i, j, b, False)
             if change < LEAST:
                 walk(L, W, theta, span, forms, rows, products, R, i, j, b, True)
-                codes[i, j] = code
+                codes[i, j] = code_within(L, forms, state, j, b) if donor < 0 else donated(codes, elite_codes, donor, j)
                 total += change
                 accepted += 1
     return total, accepted
@@ -133,7 +131,8 @@ def best_of_population(
     codes: Any,
     products: Any,
     R: Any,
-    elites: Any,
+    elite_rows: Any,
+    elite_codes: Any,
     state: Any,
     mutations: int,
     crossovers: int,
@@ -154,7 +153,8 @@ def best_of_population(
                 if candidate < mutations:
                     b, code = uniform_value(L, forms, state, j)
                 else:
-                    b, code = donated_value(L, forms, elites, codes, state, j)
+                    donor = below(state, rows.shape[0] * (elite_rows.shape[0] + 1))
+                    b, code = donated(rows, elite_rows, donor, j), donated(codes, elite_codes, donor, j)
                 tried[c, 0], tried[c, 1], tried[c, 2], tried[c, 3] = i, j, b, code
                 if b != rows[i, j]:
                     change += walk(L, W, theta, span, forms, rows, products, R, i, j, b, False)

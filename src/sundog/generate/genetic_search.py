@@ -22,6 +22,8 @@ from sundog.rows import Rows
 
 CHUNK = 500
 """Generations between two looks at the clock and the keyboard."""
+ELITE_AGE = 0.1
+"""Elite datasets are taken every so many generations for each row, so that copying them costs a generation the same."""
 Operator = Literal["every improvement", "best of population"]
 Stop = Literal["early stop", "noise floor", "generations", "time cap", "Ctrl-C", "nothing to fit"]
 
@@ -63,7 +65,7 @@ class Search:
         atoms, self.packed = compile_forms(rows.schema, queries, weights)
         self.codes = np.ascontiguousarray(np.stack(rows.codes, axis=1).astype(np.int64))
         places = [atoms.of(place, codes) for place, codes in enumerate(rows.codes)]
-        self.atoms = np.ascontiguousarray(np.stack(places, axis=1).astype(np.int64))
+        self.atoms = np.ascontiguousarray(np.stack(places, axis=1).astype(np.int32))
         self.products = _products(self.packed, self.atoms)
         self.residuals = _counts(queries, rows) - targets
         count_members(*self._fixed, self.atoms, self.products, self.residuals)
@@ -106,8 +108,8 @@ class Search:
     def _advancer(self, seed: int, effort: Effort) -> Callable[[int], tuple[int, float, int]]:
         """A function that runs so many generations: how many they were, the change of loss, what was accepted."""
         state = np.array([seed], dtype=np.uint64)
-        elites = np.repeat(self.codes[None], effort.elite_size - 1, axis=0)
-        arrays = (self.atoms, self.codes, self.products, self.residuals, elites, state)
+        elites = _Elites(self, effort.elite_size - 1)
+        arrays = (self.atoms, self.codes, self.products, self.residuals, elites.atoms, elites.codes, state)
         sizes = (effort.mutations, effort.crossovers)
 
         def advance(generations: int) -> tuple[int, float, int]:
@@ -115,12 +117,29 @@ class Search:
                 change, accepted = best_of_population(*self._fixed, *arrays, *sizes, generations, effort.changes)
             else:
                 change, accepted = every_improvement(*self._fixed, *arrays, *sizes, generations)
-            if len(elites):
-                elites[1:] = elites[:-1].copy()
-                elites[0] = self.codes
+            elites.age(generations)
             return generations, change, accepted
 
         return advance
+
+
+class _Elites:
+    """Earlier datasets that donate values, the latest first."""
+
+    def __init__(self, search: Search, number: int) -> None:
+        self.search = search
+        self.atoms = np.repeat(search.atoms[None], number, axis=0)
+        self.codes = np.repeat(search.codes[None], number, axis=0)
+        self.old = 0
+
+    def age(self, generations: int) -> None:
+        """Take the current dataset once enough generations have gone by."""
+        self.old += generations
+        if len(self.atoms) and self.old >= max(CHUNK, ELITE_AGE * len(self.search.codes)):
+            self.old = 0
+            for kept, now in ((self.atoms, self.search.atoms), (self.codes, self.search.codes)):
+                kept[1:] = kept[:-1].copy()
+                kept[0] = now
 
 
 class _Progress:

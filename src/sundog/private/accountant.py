@@ -212,6 +212,13 @@ class Charge:
             raise UserError("charge: found a cost with mechanism 'none'; name the mechanism that spends it.")
 
 
+def default_delta(rows: int | None) -> float:
+    """1/n^2, which is legal only where n is public."""
+    if rows is None or rows < 2:
+        raise UserError("delta: it must be given for a table this small; a common choice is 1e-9.")
+    return 1.0 / rows**2
+
+
 def exact_total(charges: Iterable[Charge]) -> tuple[Fraction, Fraction]:
     """The sums of rho and of delta, as exact rationals."""
     charges = tuple(charges)

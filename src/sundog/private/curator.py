@@ -70,8 +70,8 @@ class Curator:
 
     @property
     def remaining_rho(self) -> float:
-        """What is left of this run's budget, rounded down: all of it can be spent."""
-        return max(0.0, round_down(Fraction(self.total_rho) - exact_total(self._charges)[0]))
+        """What is left of this run's budget, less what is kept back, rounded down: all of it can be spent."""
+        return max(0.0, round_down(Fraction(self.total_rho) - exact_total(self._charges)[0] - Fraction(self.kept_back)))
 
     def count(self) -> int | None:
         """The number of rows where it is public (one row replaced), else None: estimate it from measured totals."""
@@ -321,7 +321,7 @@ class Curator:
         self._check_queries(self.schema, selection.candidates)
         most = max(float(np.abs(np.asarray(estimate, dtype=np.float64)).sum()) for estimate in selection.estimates)
         weight = 1 if selection.weights is None else max(selection.weights)
-        penalty = 0 if selection.penalties is None else max(abs(each) for each in selection.penalties)
+        penalty = 0 if selection.penalties is None else max(map(abs, selection.penalties))
         if not (most + MOST_ROWS) * weight + penalty < MOST_SCORE:
             raise UserError(
                 "selection: its estimates, weights or penalties are too large; scores must stay below 2^62."

@@ -147,8 +147,12 @@ class Halfspaces:
 
     def block_keys(self) -> list[bytes]:
         """The columns, the direction and the threshold of each query."""
+        return self._keys
+
+    @cached_property
+    def _keys(self) -> list[bytes]:
         head = repr(self.columns).encode()
-        directions = [head + theta.astype(np.int16).tobytes() for theta in self.theta]
+        directions = [head + theta.tobytes() for theta in self.theta.astype(np.int16)]
         return [
             direction + int(cut).to_bytes(8, signed=True)
             for direction, cuts in zip(directions, self.thresholds, strict=True)

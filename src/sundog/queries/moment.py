@@ -11,6 +11,10 @@ b = |y + y'| entry by entry, a + b <= 1; the change is at most sum a_i (1 + b_i)
 equality if all signs are +. At b = 1 - a it is concave and symmetric in a, so greatest at equal a = (d+3) / (2(d+1)).
 
 A missing value adds nothing (y = 0, the middle).
+
+`within` may narrow a column's public bounds to a range of codes, chosen from public values such as synthetic rows: x is then
+clamped to that range and scaled by it. y stays in [-1/2, 1/2], so the sensitivities hold as they are, and in the column's
+own units the noise is smaller by the range's share of the bounds (squared, in second moments).
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,15 +46,30 @@ class Moments:
     """The means of d columns and of their products, centred: d answers, then d (d + 1) / 2 by rows of the triangle."""
 
     columns: tuple[str, ...]
+    within: tuple[tuple[int, int] | None, ...] = ()
+    """For each column the first and last code of its range, or None for all of its bounds; empty: None for all."""
     partition = False
 
     def __post_init__(self) -> None:
         if not self.columns or len(set(self.columns)) < len(self.columns):
             raise UserError(f"moments: they need one or more distinct columns; found {self.columns}.")
+        if self.within and len(self.within) != len(self.columns):
+            raise UserError(f"moments: found {len(self.within)} ranges for {len(self.columns)} columns; give one each.")
+        if any(range_ is not None and not 0 <= range_[0] < range_[1] for range_ in self.within):
+            raise UserError("moments: a range must go from a code to a higher one.")
 
     @property
     def _d(self) -> int:
         return len(self.columns)
+
+    @property
+    def ranges(self) -> tuple[tuple[int, int] | None, ...]:
+        """The range of every column; None: all of its bounds."""
+        return self.within or (None,) * self._d
+
+    def values(self, rows: Rows) -> Int[np.ndarray, "columns rows"]:
+        """Every column, centred, in units of 2^-10."""
+        return np.stack([centred(rows, name, range_) for name, range_ in zip(self.columns, self.ranges, strict=True)])
 
     @property
     def size(self) -> int:
@@ -88,13 +107,13 @@ class Moments:
 
     def add(self, rows: Rows, totals: Int[np.ndarray, " moments"]) -> None:
         """Add up centred values and products in fixed point."""
-        values = np.stack([centred(rows, name) for name in self.columns])
+        values = self.values(rows)
         totals[: self._d] += values.sum(axis=1) << BITS
         totals[self._d :] += (values @ values.T)[np.triu_indices(self._d)]
 
     def vectors(self, rows: Rows) -> Int[np.ndarray, "rows moments"]:
         """Every row's centred values and products in fixed point."""
-        values = np.stack([centred(rows, name) for name in self.columns], axis=1)
+        values = self.values(rows).T
         first, second = np.triu_indices(self._d)
         return np.concatenate([values << BITS, values[:, first] * values[:, second]], axis=1)
 
@@ -102,7 +121,7 @@ class Moments:
         """The same sums of soft positions, in the same units, unrounded."""
         import jax.numpy as jnp
 
-        pairs = [soft.position(name) for name in self.columns]
+        pairs = [_soft(soft, name, range_) for name, range_ in zip(self.columns, self.ranges, strict=True)]
         values = jnp.stack([(position - 0.5) * present for position, present in pairs])
         squares = jnp.stack([(position - 0.5) ** 2 * present for position, present in pairs]).sum(axis=1)
         products = jnp.matmul(values, values.T, precision="highest")
@@ -128,34 +147,66 @@ class Moments:
 
     def describe(self) -> str:
         """The columns."""
-        return f"means and products of {', '.join(self.columns)}"
+        narrowed = [name for name, range_ in zip(self.columns, self.ranges, strict=True) if range_ is not None]
+        where = f" (within ranges of {', '.join(narrowed)})" if narrowed else ""
+        return f"means and products of {', '.join(self.columns)}{where}"
+
+    def name_of(self, answer: int) -> str:
+        """One answer, in words."""
+        if answer < self._d:
+            return f"the mean of {self.columns[answer]!r}"
+        first, second = (int(part[answer - self._d]) for part in np.triu_indices(self._d))
+        return f"the product of {self.columns[first]!r} and {self.columns[second]!r}"
 
     def to_json(self) -> dict[str, Any]:
-        """The columns."""
-        return {"query": "moments", "columns": list(self.columns)}
+        """The columns, and their ranges where there are any."""
+        within = {"within": [list(range_) if range_ else None for range_ in self.within]} if self.within else {}
+        return {"query": "moments", "columns": list(self.columns)} | within
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any], schema: Schema) -> "Moments":
         """The query that `to_json` described."""
-        return cls.of(schema, *document["columns"])
+        within = [tuple(range_) if range_ else None for range_ in document.get("within", ())]
+        return cls.of(schema, *document["columns"], within=within)
 
     @staticmethod
-    def of(schema: Schema, *columns: str) -> "Moments":
+    def of(schema: Schema, *columns: str, within: Sequence[tuple[int, int] | None] = ()) -> "Moments":
         """The moments of named columns."""
-        for name in columns:
+        made = Moments(columns, tuple(within))
+        for name, range_ in zip(columns, made.ranges, strict=True):
+            if range_ is not None and range_[1] >= _steps(schema.column(name)):
+                raise UserError(f"moments: the range of column {name!r} ends beyond its bounds.")
             schema.position(name)
-        return Moments(columns)
+        return made
 
 
-def centred(rows: Rows, name: str) -> Int[np.ndarray, " rows"]:
+def centred(rows: Rows, name: str, within: tuple[int, int] | None = None) -> Int[np.ndarray, " rows"]:
     """A column, centred, in units of 2^-10."""
-    return centred_codes(rows.schema.column(name), rows.column(name))
+    return centred_codes(rows.schema.column(name), rows.column(name), within)
 
 
-def centred_codes(column: Column, codes: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:
+def centred_codes(
+    column: Column, codes: Int[np.ndarray, " rows"], within: tuple[int, int] | None = None
+) -> Int[np.ndarray, " rows"]:
     """Y in units of 2^-10: exact integer arithmetic, the same on every machine."""
-    codes = codes.astype(np.int64)
-    steps = column.size - column.nullable
-    last = max(steps - 1, 1)
-    scaled = (2 * (codes << BITS) + last) // (2 * last) - (1 << (BITS - 1))
+    codes, steps = codes.astype(np.int64), _steps(column)
+    low, high = within or (0, max(steps - 1, 1))
+    last = high - low
+    scaled = (2 * ((codes.clip(low, high) - low) << BITS) + last) // (2 * last) - (1 << (BITS - 1))
     return np.where(codes == steps, 0, scaled)
+
+
+def _steps(column: Column) -> int:
+    return column.size - column.nullable
+
+
+def _soft(soft: "SoftRows", name: str, within: tuple[int, int] | None) -> Any:
+    """A soft column's position within the range, and how much of it is present."""
+    import jax.numpy as jnp
+
+    position, present = soft.position(name)
+    if within is None:
+        return position, present
+    low, high = within
+    last = _steps(soft.layout.schema.column(name)) - 1
+    return jnp.clip((position * last - low) / (high - low), 0.0, 1.0), present

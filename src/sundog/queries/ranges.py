@@ -163,6 +163,10 @@ class Ranges:
 
     def block_keys(self) -> list[bytes]:
         """The names and bounds of each query's columns, in order."""
+        return self._keys
+
+    @cached_property
+    def _keys(self) -> list[bytes]:
         names = np.array([*self.columns, ""], dtype=object)
         conditions = zip(names[self.which], self.low.tolist(), self.high.tolist(), strict=True)
         return [repr(sorted(zip(*each, strict=True))).encode() for each in conditions]

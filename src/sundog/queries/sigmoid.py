@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Int
 
 from sundog.rows import Rows
-from sundog.schema import Numeric, Schema
+from sundog.schema import Column, Numeric, Schema
 from sundog.unit import Neighbours
 
 UNIT = 1000
@@ -39,18 +39,20 @@ class SigmoidSum:
     block = 1
 
     @cached_property
-    def _whole_weights(self) -> list[int]:
+    def whole_weights(self) -> list[int]:
+        """The weights in units of 2^-10."""
         return [round(weight * (1 << BITS)) for weight in self.weights]
 
     @cached_property
-    def _least(self) -> int:
-        return sum(min(weight, 0) for weight in self._whole_weights) << BITS >> COARSE
+    def least(self) -> int:
+        """The least place that the weighted sum can take: where the table begins."""
+        return sum(min(weight, 0) for weight in self.whole_weights) << BITS >> COARSE
 
     @cached_property
-    def _table(self) -> Int[np.ndarray, " places"]:
+    def table(self) -> Int[np.ndarray, " places"]:
         """The sigmoid at every place that the weighted sum can take."""
-        greatest = sum(max(weight, 0) for weight in self._whole_weights) << BITS >> COARSE
-        places = range(self._least, greatest + 1)
+        greatest = sum(max(weight, 0) for weight in self.whole_weights) << BITS >> COARSE
+        places = range(self.least, greatest + 1)
         step = 1 << (2 * BITS - COARSE)
         return np.array([round(UNIT / (1 + math.exp(-SHARPNESS * (p / step - self.threshold)))) for p in places])
 
@@ -60,8 +62,8 @@ class SigmoidSum:
 
     def sensitivity_l1(self, neighbours: Neighbours) -> Fraction:
         """The table's range, or its greatest entry."""
-        least = int(self._table.min()) if neighbours == "replace" else 0
-        return Fraction(int(self._table.max()) - least)
+        least = int(self.table.min()) if neighbours == "replace" else 0
+        return Fraction(int(self.table.max()) - least)
 
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
         """There is one answer."""
@@ -77,9 +79,9 @@ class SigmoidSum:
 
     def _values(self, rows: Rows) -> Int[np.ndarray, " rows"]:
         summed = np.zeros(len(rows), dtype=np.int64)
-        for name, weight in zip(self.columns, self._whole_weights, strict=True):
-            summed += weight * _positions(rows, name)
-        return self._table[(summed >> COARSE) - self._least]
+        for name, weight in zip(self.columns, self.whole_weights, strict=True):
+            summed += weight * positions(rows.schema.column(name), rows.column(name))
+        return self.table[(summed >> COARSE) - self.least]
 
     def vectors(self, rows: Rows) -> Int[np.ndarray, "rows one"]:
         """Every row's entry of the table."""
@@ -135,9 +137,9 @@ class SigmoidSum:
         return cls(tuple(document["columns"]), tuple(document["weights"]), float(document["threshold"]))
 
 
-def _positions(rows: Rows, name: str) -> Int[np.ndarray, " rows"]:
-    """A column scaled to [0, 1] in units of 2^-10, in whole-number arithmetic."""
-    column, codes = rows.schema.column(name), rows.column(name).astype(np.int64)
+def positions(column: Column, codes: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:
+    """A column's codes scaled to [0, 1] in units of 2^-10, in whole-number arithmetic."""
+    codes = codes.astype(np.int64)
     if not isinstance(column, Numeric):
         return ((2 * codes + 1) << BITS) // (2 * column.size)
     if column.steps == 1:

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from sundog.adjust.constraints import violations
 from sundog.certificate import claim
+from sundog.choices import choices
 from sundog.evaluate.workload import query_class
 from sundog.released import Guarantee, Payment, Released
 from sundog.report import facts as found
@@ -51,6 +52,7 @@ def report_page(released: Released, rows: Rows, *, method: str) -> str:
         "report.html",
         **_about(released, method=method),
         rows=len(rows),
+        choices=choices(released),
         classes=found.class_facts(released, rows),
         columns=[_column_card(column) for column in columns if id(column) in kept],
         unshown=[column.column.name for column in columns if id(column) not in kept],

@@ -70,6 +70,13 @@ class Schema:
         return read_document(document)
 
     @staticmethod
+    def of(given: "Schema | Mapping[str, Any] | str | Path") -> "Schema":
+        """A schema as users give it: as it is, as a document, or as the path of one."""
+        if isinstance(given, Schema):
+            return given
+        return Schema.from_json(given) if isinstance(given, Mapping) else Schema.load(given)
+
+    @staticmethod
     def load(path: str | Path) -> "Schema":
         """A schema from a Table Schema JSON file."""
         return Schema.from_json(load_document(path))

@@ -26,6 +26,7 @@ from sundog.queries import Marginal, Query
 from sundog.released import Released
 from sundog.schema import Schema
 from sundog.select.base import noise_stddev
+from sundog.unit import PrivacyUnit
 
 SAMPLING = 0.8
 """The mean absolute deviation of a count of mean m is about 0.8 sqrt(m)."""
@@ -41,12 +42,16 @@ class Option:
 
 @dataclass(frozen=True)
 class Allocate:
-    """`share_scores` of the budget left goes to scores; `coarse` cells a column at the second resolution."""
+    """`share_scores` of the budget left goes to scores; `coarse` cells a column at the second resolution.
+
+    Errors count by the workload's `weights`, and `target_weight` times as much in pairs with a target.
+    """
 
     share_scores: float = 0.04
     coarse: int = 6
     kappa: float = 0.48
     target_weight: float = 1.0
+    weights: tuple[float, ...] | None = None
     selects = False
     refits = False
 
@@ -64,14 +69,17 @@ class Allocate:
             return self._scoring(workload, released, rho=self.share_scores * remaining_rho)
         if not released.scores or previous.scoring is None:
             return None
+        weights = self._weights(workload, released.schema)
         options = self._options(workload, released)
-        chosen, prices = allocate(options, released, rho=remaining_rho, kappa=self.kappa)
+        chosen, prices = allocate(
+            options, weights=weights, unit=released.guarantee.unit, rho=remaining_rho, kappa=self.kappa
+        )
         return Proposal(queries=tuple(chosen), rho_measure=remaining_rho, shares=prices)
 
     def _scoring(self, workload: tuple[Query, ...], released: Released, *, rho: float) -> Proposal:
         leaves = leaves_of(released)
         candidates = (*workload, *self._coarse(workload, released.schema, leaves))
-        estimates = tuple(np.rint(_independent(query, leaves, released.rows)).astype(np.int64) for query in candidates)
+        estimates = tuple(np.rint(table).astype(np.int64) for table in _independent(candidates, released))
         return Proposal(scoring=Selection(candidates, estimates), rho_score=rho)
 
     def _coarse(self, workload: Sequence[Query], schema: Schema, leaves: dict[str, Leaves]) -> list[Marginal]:
@@ -86,25 +94,31 @@ class Allocate:
     def _options(self, workload: tuple[Query, ...], released: Released) -> list[list[Option]]:
         """For every pair: leave it out, measure it finely, measure it coarsely."""
         scores = released.scores[-1]
-        leaves = leaves_of(released)
-        found = {
-            query: dependence(float(value), _independent(query, leaves, released.rows))
-            for query, value in zip(scores.candidates, scores.values, strict=True)
+        found = [
+            dependence(float(value), expected)
+            for value, expected in zip(scores.values, _independent(scores.candidates, released), strict=True)
+        ]
+        fine = found[: len(workload)]
+        coarse = {
+            query.columns: (query, seen)
+            for query, seen in zip(scores.candidates[len(workload) :], found[len(workload) :], strict=True)
         }
-        coarse = {query.columns: query for query in scores.candidates if query not in set(workload)}
         options = []
-        for query in workload:
-            weight = self._weight(query, released.schema)
-            ways = [Option(weight * found[query]), Option(0.0, query)]
-            small = coarse.get(query.columns)
-            if small is not None:
-                missed = math.sqrt(max(found[query] ** 2 - found[small] ** 2, 0.0))
-                ways.append(Option(weight * missed, small))
+        for query, seen in zip(workload, fine, strict=True):
+            ways = [Option(seen), Option(0.0, query)]
+            if query.columns in coarse:
+                small, seen_coarsely = coarse[query.columns]
+                ways.append(Option(math.sqrt(max(seen**2 - seen_coarsely**2, 0.0)), small))
             options.append(ways)
         return options
 
-    def _weight(self, query: Query, schema: Schema) -> float:
-        return self.target_weight if set(query.columns) & set(schema.targets) else 1.0
+    def _weights(self, workload: tuple[Query, ...], schema: Schema) -> list[float]:
+        given = self.weights or (1.0,) * len(workload)
+        targets = set(schema.targets)
+        return [
+            weight * (self.target_weight if targets & set(query.columns) else 1.0)
+            for query, weight in zip(workload, given, strict=True)
+        ]
 
 
 def dependence(score: float, expected: Float[np.ndarray, " cells"]) -> float:
@@ -113,48 +127,60 @@ def dependence(score: float, expected: Float[np.ndarray, " cells"]) -> float:
     return math.sqrt(max(score * abs(score) - sampling**2, 0.0))
 
 
-def _independent(query: Query, leaves: dict[str, Leaves], rows: int) -> Float[np.ndarray, " cells"]:
-    table = np.array([float(rows)])
-    for axis in query.axes:  # type: ignore[attr-defined]
-        table = np.multiply.outer(table, leaves[axis.column].shares(axis)).ravel()
-    return table
+def _independent(queries: Sequence[Query], released: Released) -> list[Float[np.ndarray, " cells"]]:
+    """The tables of independent columns, in rows."""
+    leaves = leaves_of(released)
+    shares: dict[Axis, Float[np.ndarray, " cells"]] = {}
+    tables = []
+    for query in queries:
+        table = np.array([float(released.rows)])
+        for axis in query.axes:  # type: ignore[attr-defined]
+            if axis not in shares:
+                shares[axis] = leaves[axis.column].shares(axis)
+            table = np.multiply.outer(table, shares[axis]).ravel()
+        tables.append(table)
+    return tables
 
 
 def allocate(
-    options: list[list[Option]], released: Released, *, rho: float, kappa: float
+    options: list[list[Option]], *, weights: Sequence[float], unit: PrivacyUnit, rho: float, kappa: float
 ) -> tuple[list[Query], list[float]]:
     """The queries to measure and the parts of rho for each, by the price at which the budget is used up."""
-    unit = released.guarantee.unit
-    strengths = [
-        [kappa * noise_stddev(way.query, 0.5, unit) * way.query.size if way.query else 0.0 for way in ways]
-        for ways in options
-    ]
+    biases, strengths = _laid_out(options, weights, unit=unit, kappa=kappa)
     low, high = 1e-12, 1e18
     for _ in range(200):
         price = math.sqrt(low * high)
-        _, spent = _choices(options, strengths, price)
+        _, spent = _choices(biases, strengths, price)
         low, high = (price, high) if spent.sum() > rho else (low, price)
-    chosen, spent = _choices(options, strengths, high)
+    chosen, spent = _choices(biases, strengths, high)
     if not spent.any():  # even the strongest pair is not worth its noise: measure it alone, so that rho is used
-        best = int(np.argmax([ways[0].bias for ways in options]))
+        best = int(np.argmax(biases[:, 0]))
         return [_cheapest_table(options[best])], [1.0]
-    measured = [
-        (options[k][way].query, part) for k, (way, part) in enumerate(zip(chosen, spent, strict=True)) if part > 0
-    ]
-    return [query for query, _ in measured if query is not None], [float(part) for _, part in measured]
+    measured = [(options[k][chosen[k]].query, float(spent[k])) for k in np.flatnonzero(spent)]
+    return [query for query, _ in measured if query is not None], [part for _, part in measured]
+
+
+def _laid_out(
+    options: list[list[Option]], weights: Sequence[float], *, unit: PrivacyUnit, kappa: float
+) -> tuple[Float[np.ndarray, "pairs ways"], Float[np.ndarray, "pairs ways"]]:
+    """The biases of all options, and the noise they would bring at rho = 1/2; ways that a pair lacks are infinitely bad."""
+    biases = np.full((len(options), max(len(ways) for ways in options)), np.inf)
+    strengths = np.zeros_like(biases)
+    for k, (ways, weight) in enumerate(zip(options, weights, strict=True)):
+        for place, way in enumerate(ways):
+            biases[k, place] = weight * way.bias
+            if way.query is not None:
+                strengths[k, place] = weight * kappa * noise_stddev(way.query, 0.5, unit) * way.query.size
+    return biases, strengths
 
 
 def _choices(
-    options: list[list[Option]], strengths: list[list[float]], price: float
+    biases: Float[np.ndarray, "pairs ways"], strengths: Float[np.ndarray, "pairs ways"], price: float
 ) -> tuple[Int[np.ndarray, " pairs"], Float[np.ndarray, " pairs"]]:
     """At a price of rho: the cheapest option of every pair, and what it would spend."""
-    chosen, spent = np.zeros(len(options), dtype=np.int64), np.zeros(len(options))
-    for k, (ways, strong) in enumerate(zip(options, strengths, strict=True)):
-        parts = [(strength / (2 * math.sqrt(2) * price)) ** (2 / 3) for strength in strong]
-        costs = [way.bias + 3 * price * part for way, part in zip(ways, parts, strict=True)]
-        chosen[k] = int(np.argmin(costs))
-        spent[k] = parts[chosen[k]]
-    return chosen, spent
+    parts = (strengths / (2 * math.sqrt(2) * price)) ** (2 / 3)
+    chosen = np.argmin(biases + 3 * price * parts, axis=1)
+    return chosen, np.take_along_axis(parts, chosen[:, None], axis=1)[:, 0]
 
 
 def _cheapest_table(ways: list[Option]) -> Query:

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Protocol
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from sundog.errors import UserError
 from sundog.rows import Rows
@@ -35,6 +35,9 @@ class Source(Protocol):
 
     def read(self, schema: Schema) -> Rows:
         """All rows at once: for tables that are public or synthetic."""
+
+    def numbers(self, column: str) -> Float[np.ndarray, " rows"]:
+        """One column of numbers in the order of `read`, NaN where there is none: for weights of synthetic rows."""
 
 
 def check_columns(found: tuple[str, ...], wanted: tuple[str, ...]) -> None:

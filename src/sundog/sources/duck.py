@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from sundog.errors import UserError
 from sundog.rows import Rows
@@ -81,6 +81,13 @@ class DuckTable:
     def read(self, schema: Schema) -> Rows:
         """All rows at once."""
         return Rows.concatenate(list(self._batches(schema, PrivacyUnit())), schema)
+
+    def numbers(self, column: str) -> Float[np.ndarray, " rows"]:
+        """One column of numbers in the order of `read`, NaN where there is none."""
+        check_columns(self.columns, (column,))
+        with self.quiet_failures():
+            batches = list(self._stream([self.raw[column].as_number()], PrivacyUnit()))
+            return np.concatenate([np.empty(0), *(_numpy(batch.column(0)).astype(float) for batch in batches)])
 
     def value_counts(self, column: str, unit: PrivacyUnit) -> dict[str, int]:
         """How often each text occurs in one column."""

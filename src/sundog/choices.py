@@ -1,0 +1,84 @@
+"""What a run chose to measure and why, in sentences: for the certificate and the report. Released values only."""
+
+import math
+from statistics import median
+
+from sundog.queries import Marginal
+from sundog.released import Measurement, Released
+
+MEAN_ABSOLUTE = math.sqrt(2 / math.pi)
+"""The mean absolute value of a normal variable, in standard deviations."""
+
+
+def choices(released: Released) -> tuple[str, ...]:
+    """A few sentences, in the order in which the choices were made."""
+    return tuple(sentence for sentence in (_columns(released), _pairs(released), _left_out(released)) if sentence)
+
+
+def _columns(released: Released) -> str:
+    found = _marginals(released, ways=1)
+    if not found:
+        return ""
+    names = {name for m in found for name in m.query.columns}
+    in_trees = len(found) - len(names)
+    trees = " (numbers at several resolutions)" if in_trees else ""
+    return (
+        f"Measured {len(names)} of {len(released.schema.names)} columns alone{trees}, "
+        f"for {_share(released, found)} of the budget."
+    )
+
+
+def _pairs(released: Released) -> str:
+    found = _marginals(released, ways=2)
+    if not found:
+        return ""
+    there = math.comb(len(released.schema.names), 2)
+    measured = {m.query.columns for m in found}
+    coarse = sum(_coarse(m, released) for m in found)
+    coarsely = f", {coarse} of them coarsely" if coarse else ""
+    errors = [_noise(m, released.rows) for m in found]
+    return (
+        f"Measured {len(measured)} of {there} pairs of columns{coarsely}, for {_share(released, found)} of the budget; "
+        f"noise alone moves {median(errors):.1%} of the rows of a measured table (median; at most {max(errors):.1%}), "
+        f"before the tables are cleaned with each other."
+    )
+
+
+def _left_out(released: Released) -> str:
+    """What is known of scored pairs that were not measured."""
+    if not released.scores:
+        return ""
+    scores = released.scores[-1]
+    measured = {m.query.columns for m in _marginals(released, ways=2)}
+    left: dict[tuple[str, ...], float] = {}
+    for query, value in zip(scores.candidates, scores.values, strict=True):
+        if query.columns not in measured:
+            left[query.columns] = max(left.get(query.columns, 0.0), float(value))
+    if not left:
+        return "No scored pair was left out."
+    most = max(left.values()) / (2 * max(released.rows, 1))
+    return (
+        f"Left out {len(left)} pairs: by their noisy scores at most {max(most, 0.0):.1%} of the rows of any of them depart "
+        f"from independence, less than measuring them would have cost the others."
+    )
+
+
+def _marginals(released: Released, *, ways: int) -> list[Measurement]:
+    return [m for m in released.measurements if isinstance(m.query, Marginal) and len(m.query.axes) == ways]
+
+
+def _coarse(measurement: Measurement, released: Released) -> bool:
+    """Whether the same pair was also scored on finer cells."""
+    sizes = [q.size for scores in released.scores for q in scores.candidates if q.columns == measurement.query.columns]
+    return bool(sizes) and measurement.query.size < max(sizes)
+
+
+def _share(released: Released, found: list[Measurement]) -> str:
+    receipts = {m.receipt for m in found}
+    paid = sum(payment.rho for payment in released.payments if payment.receipt in receipts)
+    return f"{paid / released.guarantee.rho:.0%}" if released.guarantee.rho else "none"
+
+
+def _noise(measurement: Measurement, rows: int) -> float:
+    """The expected total variation that the noise puts into a table, at most all of it."""
+    return min(MEAN_ABSOLUTE * measurement.stddev * measurement.query.size / (2 * max(rows, 1)), 1.0)

@@ -1,0 +1,111 @@
+"""Measures in words: what they mean, which columns the default takes, within which ranges, and how mistakes are told."""
+
+import numpy as np
+import pytest
+
+from adjust.tiny_supports import SCHEMA, rows, table
+from sundog.adjust.measures import check_measures, measures_of, most_correlated, shown
+from sundog.errors import UserError
+from sundog.queries import GroupSums, Marginal, Moments
+from sundog.rows import Rows
+from sundog.schema import Schema
+from sundog.sources import open_table
+
+ROWS = open_table(table(800, slope=0.7)).read(SCHEMA)
+WIDE = Schema.from_json(
+    {
+        "targets": ["t"],
+        "fields": [
+            {"name": f"c{k}", "type": "integer", "constraints": {"minimum": 0, "maximum": 20, "required": True}}
+            for k in range(7)
+        ]
+        + [{"name": "t", "type": "boolean", "constraints": {"required": True}}],
+    }
+)
+
+
+def queries(text, made=ROWS):
+    return measures_of(text, made.schema, rows=made).queries
+
+
+def test_words():
+    (moments,) = queries("correlations: x , y")
+    assert isinstance(moments, Moments)
+    assert moments.columns == ("x", "y")
+    counts, sums = queries("means: x by g")
+    assert isinstance(counts, Marginal)
+    assert isinstance(sums, GroupSums)
+    assert (sums.column, sums.group.column) == ("x", "g")
+    assert [query.column for query in queries("means: x, y by g")[1:]] == ["x", "y"]
+    assert queries("marginals: g, t")[0].columns == ("g", "t")
+
+
+def test_several_are_joined_and_none_is_asked_twice():
+    made = queries("marginals: g; means: x by g; marginals: g")
+    assert [type(query).__name__ for query in made] == ["Marginal", "GroupSums"]
+
+
+def test_a_workload_file_keeps_its_weights(tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text('[[queries]]\nkind = "marginals"\nk = 1\nweight = 3\n', encoding="utf-8")
+    made = measures_of(f"correlations: x; {path}", SCHEMA, rows=ROWS)
+    assert made.weights == (1.0, 3.0, 3.0, 3.0, 3.0)
+
+
+def correlated_rows(count=3000):
+    """Columns c0 to c6, the later the more they follow the target; c3 also but with the other sign."""
+    random = np.random.default_rng(0)
+    target = random.integers(0, 2, count)
+    columns = [
+        np.clip(np.round(10 + (-1 if k == 3 else 1) * k * (target - 0.5) * 2 + random.normal(0, 4, count)), 0, 20)
+        for k in range(7)
+    ]
+    return Rows(WIDE, (*(column.astype(np.int64) for column in columns), target))
+
+
+def test_the_default_is_the_five_most_correlated_with_the_target_in_the_synthetic_rows():
+    assert most_correlated(correlated_rows(), WIDE) == ["c3", "c4", "c5", "c6", "t"]
+    assert queries("correlations", correlated_rows())[0].columns == ("c3", "c4", "c5", "c6", "t")
+
+
+def test_weights_decide_what_is_correlated():
+    made = correlated_rows()
+    heavy = np.where(made.codes[0] > 10, made.codes[-1], 1 - made.codes[-1]) + 1e-3  # now c0 follows the target
+    assert "c0" in most_correlated(Rows(WIDE, made.codes, heavy.astype(float)), WIDE)
+
+
+def test_the_default_needs_a_target_that_varies():
+    without = Schema.from_json({"fields": [{"name": "x", "type": "boolean"}]})
+    with pytest.raises(UserError, match="correlations of which columns"):
+        check_measures("correlations", without)
+    one = Schema.from_json({"targets": ["x"], "fields": [{"name": "x", "categories": ["only"]}]})
+    with pytest.raises(UserError, match="one value only"):
+        check_measures("correlations", one)
+
+
+def test_ranges_are_those_of_the_synthetic_rows():
+    made = rows(*[(k % 5 + 3, 11, 1, 0) for k in range(1000)], (0, 11, 1, 0), (10, 11, 1, 0))
+    assert shown(made, SCHEMA.column("x")) == (3, 7)
+    assert shown(made, SCHEMA.column("y")) is None, "all missing"
+    assert shown(made, SCHEMA.column("g")) is None, "one value"
+    assert shown(rows((0, 0, 0, 0), (10, 0, 0, 0)), SCHEMA.column("x")) is None, "all of the bounds"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "none were named"),
+        (" ; ", "none were named"),
+        ("correlation: x, y", "found 'correlation: x, y'; allowed are"),
+        ("correlations: x, salary", "salary"),
+        ("correlations: x, x", "distinct"),
+        ("means: x", "allowed are"),
+        ("means: x by x", "itself"),
+        ("means: salary by g", "salary"),
+        ("marginals:", "allowed are"),
+        ("absent.toml", "absent.toml"),
+    ],
+)
+def test_mistakes(text, message):
+    with pytest.raises(UserError, match=message):
+        check_measures(text, SCHEMA)
