@@ -18,12 +18,15 @@ BENCHMARKS = (
     "queries",
     "evaluate_speed",
     "methods_table",
-    "projection",
+    "rap",
+    "rap_plus_plus",
     "graphical",
     "genetic",
     "private_gsd",
+    "adjust_speed",
     "post_processing",
     "auto",
+    "auto_speed",
 )
 
 

@@ -56,6 +56,31 @@ def test_the_gradient_agrees_with_finite_differences(queries, numbers):
         )
 
 
+@pytest.mark.parametrize(("queries", "numbers"), [(TABLES, False), (THRESHOLDS, True)], ids=["tables", "thresholds"])
+def test_the_gradient_by_the_parameters_agrees_with_finite_differences(queries, numbers):
+    """Through softmax, sigmoids and quantiles: the slope along directions in which all parameters move at once."""
+    table, _, problem = prepared(queries, numbers=numbers)
+    pair = (SHARPNESS["cells"], SHARPNESS["halfspaces"])
+
+    def made(params):
+        return problem.maker(params, problem.known, pair)
+
+    def loss(params):
+        return float(sum(add_panels(made(params), problem.panels, sharpness=SHARPNESS)[0].values()))
+
+    matrix, pull = jax.vjp(made, table.params)
+    slopes = pull(add_panels(matrix, problem.panels, sharpness=SHARPNESS)[1])[0]
+    for seed in range(3):
+        leaves, shape = jax.tree.flatten(table.params)
+        keys = jax.random.split(key_of(seed), len(leaves))
+        parts = [jax.random.normal(key, leaf.shape) for key, leaf in zip(keys, leaves, strict=True)]
+        signs = [jnp.sign(slope) for slope in jax.tree.leaves(slopes)]  # towards growth, so that slopes do not cancel
+        way = jax.tree.unflatten(shape, [jnp.abs(part) * sign for part, sign in zip(parts, signs, strict=True)])
+        expected = sum(float((a * b).sum()) for a, b in zip(jax.tree.leaves(slopes), jax.tree.leaves(way), strict=True))
+        there, back = (jax.tree.map(lambda v, w, s=s: v + s * w, table.params, way) for s in (2e-3, -2e-3))
+        assert (loss(there) - loss(back)) / 4e-3 == pytest.approx(expected, rel=0.03)
+
+
 def test_tiles_add_up_to_the_weighted_squared_error():
     table, targets, problem = prepared(TABLES, numbers=False)
     matrix = problem.maker(table.params, problem.known, (1.0, 1.0))

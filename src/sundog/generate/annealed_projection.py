@@ -48,9 +48,9 @@ Sharpness = dict[Kind, float]
 class Annealing:
     """Sigma of every class from `first`, doubling when a window gains less than `tolerance`, up to `last`."""
 
-    first: float = 64.0
+    first: float = 256.0
     last: float = 2048.0
-    tolerance: float = 0.01
+    tolerance: float = 0.001
 
     def __post_init__(self) -> None:
         if not 0 < self.first <= self.last:

@@ -30,8 +30,10 @@ from sundog.schema import Numeric, Schema
 Matrix = Float[Array, "features rows"]
 Kind = Literal["cells", "ranges", "halfspaces"]
 Counts = Callable[..., Float[Array, "queries labels"]]
-MEMBERS = (256, 2048)
-"""Soft memberships are held for so many queries at a time."""
+MEMBERS = (256, 1024)
+"""Soft memberships are held for so many queries at a time: few enough to stay in a processor's cache."""
+MORE = 16384
+"""On a device that is not a processor: enough to keep it busy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,12 +128,18 @@ def _pieces(frame: Frame, inner: Inner, known: Known) -> list[tuple[tuple[Any, .
     return _range_pieces(frame, inner, known) if isinstance(inner, Ranges) else _halfspace_pieces(frame, inner)
 
 
+def _members(queries: int) -> int:
+    """How many queries are held at a time: the largest allowed number that is at least half full."""
+    allowed = MEMBERS if jax.default_backend() == "cpu" else (*MEMBERS, MORE)
+    return max((size for size in allowed if 2 * queries > size), default=allowed[0])
+
+
 def _halfspace_pieces(frame: Frame, query: Halfspaces) -> list[tuple[tuple[Any, ...], Int[np.ndarray, " members"]]]:
     lengths = np.maximum(np.linalg.norm(query.theta, axis=1, keepdims=True), 1.0)
     theta, cuts = query.theta / lengths, (query.thresholds + 0.5) / (GRID * lengths)
     number = np.arange(query.size).reshape(cuts.shape)
-    wide = 1 << (min(cuts.shape[1], MEMBERS[-1]) - 1).bit_length()
-    high = (MEMBERS[0] if query.size <= 2 * MEMBERS[0] else MEMBERS[-1]) // wide or 1
+    wide = min(cuts.shape[1], MEMBERS[-1])
+    high = _members(query.size) // wide or 1
     places = np.concatenate([_embedding(frame, name) for name in query.columns])
     pieces = []
     for first in range(0, len(theta), high):
@@ -154,7 +162,7 @@ def _range_pieces(
     frame: Frame, query: Ranges, known: Known
 ) -> list[tuple[tuple[Any, ...], Int[np.ndarray, " members"]]]:
     parts = _conditions(frame, query, known)
-    size = MEMBERS[0] if query.size <= 2 * MEMBERS[0] else MEMBERS[-1]
+    size = _members(query.size)
     fills = (frame.one, frame.zero, False, -FAR, FAR)
     pieces = []
     for first in range(0, query.size, size):

@@ -1,0 +1,218 @@
+"""RAP's own figures with our RAP, beside our other methods: errors of the ROUNDED rows on Adult, CPU seconds and memory.
+
+    python benchmarks/rap.py [--parts reach cells epsilon workload rows oversampling] [--seeds 3] [--json]
+
+- reach: 64 random three-way marginals (449,487 cells) at epsilon 1, n' = 1000; every method measures what it usually does.
+- cells: a workload of 19 million cells (64 five-way marginals), two rounds of two; it has to run.
+- epsilon: the largest error of 64 three-way and 64 five-way marginals against epsilon (Figure 2).
+- workload: the workload itself measured, more and more marginals, at epsilon 0.1 and 0.05 (Figures 3 and 4).
+- rows: error and CPU seconds against the number of soft rows n' (Figure 6).
+- oversampling: the error before rounding and after rounding every soft row so many times (Figure 5b).
+
+The paper measures single cells over rounds and reports the largest error; we measure whole tables once.
+Needs the public tables in ../shared/data beside the repository. A second call does only what is missing.
+"""
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import harness
+from harness import DATA, Case, bars, curves, markdown, mean_by_case, publish
+from projection import COSTS, ERRORS, adult, costs, errors, exact, made, rounded_errors, synthesised
+
+EPSILONS = (0.1, 0.25, 0.5, 1.0)
+METHODS = ("rap", "gem", "auto", "mst", "independent")
+PARTS = {
+    "reach": [Case(f"reach-{method}", {"part": "reach", "method": method}) for method in METHODS],
+    "cells": [Case("cells", {"part": "cells"})],
+    "epsilon": [
+        Case(f"epsilon-{method}-{epsilon}", {"part": "epsilon", "method": method, "epsilon": epsilon})
+        for method in ("rap", "auto")
+        for epsilon in EPSILONS
+    ],
+    "workload": [
+        Case(f"workload-{epsilon}-{marginals}", {"part": "workload", "epsilon": epsilon, "marginals": marginals})
+        for epsilon in (0.1, 0.05)
+        for marginals in (4, 16, 64)
+    ],
+    "rows": [Case(f"rows-{rows}", {"part": "rows", "rows": rows}) for rows in (50, 200, 1000, 2000)],
+    "oversampling": [Case("oversampling", {"part": "oversampling"})],
+}
+OVERSAMPLING = (1, 5, 20, 50)
+COLUMNS = {**ERRORS, "max_3": "max, 3-way", "max_5": "max, 5-way", **COSTS}
+SHORT = {"cases": [PARTS["reach"][0], PARTS["reach"][-1], PARTS["epsilon"][0], PARTS["rows"][0]], "seeds": 1}
+FULL = {"cases": [case for part in PARTS.values() for case in part], "seeds": 3}
+
+
+def random_marginals(schema: Any, *, k: int = 3, marginals: int = 64, bins: int = 33) -> Any:
+    """Random k-way marginals; with 33 bins for wide numbers the 64 three-way ones have 449,487 cells."""
+    from sundog.workload import Workload
+
+    return Workload.marginals(schema, k=k, sample=marginals, seed=0, bins=bins).queries
+
+
+def reach(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """The 64 three-way marginals by one method, at epsilon 1."""
+    from sundog.methods import recipe_of
+
+    schema, table, _ = adult()
+    _, rows, spent = synthesised(schema, table, recipe=recipe_of(settings["method"]), epsilon=1.0, seed=seed)
+    return rounded_errors(schema, table, random_marginals(schema), rows=rows) | spent
+
+
+def cells(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """Two rounds of two five-way marginals out of 19 million cells."""
+    from sundog.generate import RelaxedProjection
+    from sundog.generate.adam import Descent
+    from sundog.methods import First, Recipe, one_way
+    from sundog.select import WorstError
+
+    schema, table, _ = adult()
+    queries = random_marginals(schema, k=5, bins=17)
+    recipe = Recipe(
+        "rap", "", lambda _: queries, WorstError(rounds=2, per_round=2), RelaxedProjection(descent=Descent(steps=100)),
+        first=First(one_way, share=0.2),
+    )  # fmt: skip
+    _, rows, spent = synthesised(schema, table, recipe=recipe, epsilon=1.0, seed=seed)
+    total = sum(query.size for query in queries)
+    return {"cells": total} | rounded_errors(schema, table, queries, rows=rows) | spent
+
+
+def epsilon(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """Figure 2: one fit, and the largest error of three- and five-way marginals."""
+    from sundog.methods import recipe_of
+
+    schema, table, _ = adult()
+    recipe = recipe_of(settings["method"])
+    _, rows, spent = synthesised(schema, table, recipe=recipe, epsilon=settings["epsilon"], seed=seed)
+    three, five = (
+        rounded_errors(schema, table, random_marginals(schema, k=k, bins=bins), rows=rows)
+        for k, bins in ((3, 33), (5, 10))
+    )
+    return three | {"max_3": three["max"], "max_5": five["max"], "tv_5": five["tv"]} | spent
+
+
+def workload(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """Figures 3 and 4: the workload itself measured, numbers in 8 derived bins."""
+    from sundog.bins import Bins
+    from sundog.generate import RelaxedProjection
+    from sundog.methods import First, Recipe, one_way
+    from sundog.select import Everything
+
+    schema, table, _ = adult()
+    queries = random_marginals(schema, marginals=settings["marginals"], bins=10)
+    recipe = Recipe(
+        "rap", "", lambda _: queries, Everything(), RelaxedProjection(), first=First(one_way, share=0.2), bins=Bins(8)
+    )
+    _, rows, spent = synthesised(schema, table, recipe=recipe, epsilon=settings["epsilon"], seed=seed)
+    return rounded_errors(schema, table, queries, rows=rows) | spent
+
+
+def soft_rows(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """Figure 6: another n'."""
+    from sundog.methods import recipe_of
+
+    schema, table, _ = adult()
+    recipe = recipe_of("rap")
+    recipe = replace(recipe, generator=replace(recipe.generator, rows=settings["rows"]))
+    _, rows, spent = synthesised(schema, table, recipe=recipe, epsilon=1.0, seed=seed)
+    return rounded_errors(schema, table, random_marginals(schema), rows=rows) | spent
+
+
+def oversampling(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """Figure 5b: 1000 soft rows before rounding, and each rounded so many times."""
+    from sundog.keys import key_of
+    from sundog.methods import recipe_of
+
+    schema, table, _ = adult()
+    queries, recipe = random_marginals(schema), recipe_of("rap")
+    _, state = made(schema, table, recipe=recipe, epsilon=1.0, seed=seed)
+    spent, real = costs(), exact(schema, table, queries)
+    before = errors(real, [recipe.generator.answer(state, query) for query in queries])
+    found = {"tv_soft": before["tv"], "max_soft": before["max"]}
+    for times in OVERSAMPLING:
+        rows = recipe.generator.sample(key_of(seed), state, rows=1000 * times)
+        after = rounded_errors(schema, table, queries, rows=rows)
+        found |= {f"tv_{times}": after["tv"], f"max_{times}": after["max"]}
+    return found | spent
+
+
+TASKS = {
+    "reach": reach, "cells": cells, "epsilon": epsilon, "workload": workload, "rows": soft_rows,
+    "oversampling": oversampling,
+}  # fmt: skip
+
+
+def work(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """One case."""
+    return TASKS[settings["part"]](settings, seed)
+
+
+def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
+    """The means over the seeds, case by case; also published as JSON, Markdown and pictures."""
+    if not DATA.is_dir():
+        return {"absent": str(DATA)}
+    results = harness.run("rap", sizes["cases"], work=work, seeds=range(1, sizes["seeds"] + 1), fresh=fresh)
+    lines = mean_by_case(results)
+    failed = [f"{line['case']}, seed {line['seed']}: {line['error']}" for line in results if "error" in line]
+    result = {"cases": lines, "failed": failed}
+    publish("rap", result, table=table(result), picture=bars(lines, COLUMNS))
+    for name, (picture, x) in pictures(sizes["cases"], lines).items():
+        publish(f"rap-{name}", result, table=table(result), picture=curves(picture, x=x, y="error", log_x=True))
+    return result
+
+
+def pictures(cases: Sequence[Case], lines: Mapping[str, Any]) -> dict[str, tuple[dict[str, dict[float, float]], str]]:
+    """The figures: for each its lines and what runs along the bottom; those without any point are left out."""
+    found: dict[str, tuple[dict[str, dict[float, float]], str]] = {}
+
+    def point(picture: str, along: str, line: str, at: float, value: float) -> None:
+        found.setdefault(picture, ({}, along))[0].setdefault(line, {})[at] = value
+
+    for case in cases:
+        numbers, settings = lines.get(case.name, {}), case.settings
+        if not numbers:
+            continue
+        if settings["part"] == "epsilon":
+            for k in (3, 5):
+                point("epsilon", "epsilon", f"{settings['method']}, {k}-way", settings["epsilon"], numbers[f"max_{k}"])
+        elif settings["part"] == "workload":
+            name = f"epsilon {settings['epsilon']}"
+            point("workload", "marginals", name, settings["marginals"], numbers["max"])
+        elif settings["part"] == "rows":
+            point("rows", "soft rows", "TV", settings["rows"], numbers["tv"])
+        elif settings["part"] == "oversampling":
+            for times in OVERSAMPLING:
+                point("oversampling", "copies of a soft row", "TV", times, numbers[f"tv_{times}"])
+    return found
+
+
+def table(result: Mapping[str, Any]) -> str:
+    """One line a case; oversampling in a table of its own."""
+    if "absent" in result:
+        return f"the public tables are not there ({result['absent']}); nothing was run"
+    lines = {name: numbers for name, numbers in result["cases"].items() if name != "oversampling"}
+    parts = [markdown(lines, COLUMNS)]
+    if "oversampling" in result["cases"]:
+        names = {f"tv_{times}": f"TV, {times} copies" for times in ("soft", *OVERSAMPLING)}
+        parts.append(markdown({"oversampling": result["cases"]["oversampling"]}, names))
+    return "\n\n".join(["", *parts, *result["failed"]])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--parts", nargs="+", choices=tuple(PARTS), default=list(PARTS))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    given = parser.parse_args()
+    cases = [case for part in given.parts for case in PARTS[part]]
+    result = run({"cases": cases, "seeds": given.seeds}, fresh=given.fresh)
+    print(json.dumps(result) if given.json else table(result))
+
+
+if __name__ == "__main__":
+    main()

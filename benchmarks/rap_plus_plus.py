@@ -1,0 +1,233 @@
+"""RAP++'s own figures with our RAP++, beside our other methods: errors of the ROUNDED rows, CPU seconds and memory.
+
+    python benchmarks/rap_plus_plus.py [--parts reach multitask annealing tasks] [--seeds 3] [--json]
+
+- reach: Adult, epsilon 1, n' = 1000 and 2000: 28 class-conditional marginals and 20,000 linear thresholds measured; errors of the
+  tables and of fresh thresholds, macro-F1 of logistic regression. `rap++-polished` adds the genetic search.
+- multitask: ACS New York, 5 targets, 200,000 thresholds (acs_multitask.py); on a GPU the steps there (Figure 5).
+- annealing: 1000 two-way mixed marginals without noise from uniform rows, sigma annealed and fixed (Figure 1).
+- tasks: per table, method and epsilon the error of mixed marginals that nobody measured (Figure 2), macro-F1 (Figure 4)
+  and the CPU seconds it took (Figure 3). `rap-30` is the paper's RAP: class-conditional marginals, numbers in 30 equal bins.
+
+Needs the public tables in ../shared/data beside the repository. A second call does only what is missing.
+"""
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import acs_multitask
+import harness
+import numpy as np
+from harness import DATA, Case, bars, curves, markdown, mean_by_case, publish
+from projection import (
+    COSTS,
+    adult,
+    costs,
+    curator,
+    exact,
+    load,
+    macro_f1,
+    rounded_errors,
+    synthesised,
+)
+
+FIXED = (4.0, 32.0, 256.0, 2048.0)
+EPSILONS = (0.15, 1.0)
+METHODS = ("rap++", "rap-30", "rap", "mst", "auto")
+TABLES = ("adult", "acs2024_ny_income")
+PARTS = {
+    "reach": [
+        *(Case(f"reach-rap++-{rows}", {"part": "reach", "method": "rap++", "rows": rows}) for rows in (1000, 2000)),
+        *(Case(f"reach-{m}", {"part": "reach", "method": m}) for m in ("rap++-polished", "rap", "auto")),
+    ],
+    "multitask": [Case("multitask", {"part": "multitask", "epsilon": 1.0})],
+    "annealing": [
+        Case(f"annealing-{sigma}", {"part": "annealing", "sigma": sigma})
+        for sigma in ("annealed", *(f"{s:g}" for s in FIXED))
+    ],
+    "tasks": [
+        Case(f"{name}-{method}-{epsilon}", {"part": "tasks", "table": name, "method": method, "epsilon": epsilon})
+        for name in TABLES
+        for method in METHODS
+        for epsilon in EPSILONS
+    ],
+}
+COLUMNS = {
+    "tables_tv": "TV of tables", "fresh_mean": "fresh thresholds, mean", "fresh_max": "max", "mixed": "mixed marginals, mean",
+    "mean": "mean", "max": "max", "f1": "F1", "f1_real": "F1, real", **COSTS,
+}  # fmt: skip
+SHORT = {
+    "cases": [PARTS["reach"][0], PARTS["annealing"][0], PARTS["annealing"][2], *PARTS["tasks"][3:4]],
+    "seeds": 1,
+}
+FULL = {"cases": [case for part in PARTS.values() for case in part], "seeds": 3}
+
+
+def reach(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """The class-conditional marginals, fresh thresholds and logistic regression on Adult at epsilon 1."""
+    from sundog.methods import recipe_of
+    from sundog.queries import answer
+    from sundog.thresholds import reference_rows
+    from sundog.workload import Workload
+
+    schema, train, test = adult(whole=False)
+    recipe = recipe_of(settings["method"])
+    if "rows" in settings:
+        recipe = replace(recipe, generator=replace(recipe.generator, rows=settings["rows"]))
+    released, rows, spent = synthesised(schema, train, recipe=recipe, epsilon=1.0, seed=seed)
+    tables = Workload.conditional_marginals(schema, k=2).queries
+    fresh = Workload.conditional_thresholds(
+        schema, directions=1000, thresholds=20, seed=77, reference=reference_rows(released)
+    ).queries[0]
+    apart = np.abs(exact(schema, train, [fresh])[0] - answer(fresh, rows) / len(rows)).reshape(-1, fresh.block)
+    found = {"fresh_mean": float(apart[:, :-1].mean()), "fresh_max": float(apart.max())}
+    found["tables_tv"] = rounded_errors(schema, train, tables, rows=rows)["tv"]
+    return found | predicted(schema, train, test, rows=rows) | spent
+
+
+def predicted(schema: Any, train: Any, test: Any, *, rows: Any) -> dict[str, float]:
+    """Macro-F1 of the schema's first target."""
+    target = schema.targets[0]
+    found, real = (macro_f1(table, test, target, schema.targets) for table in (rows.to_arrow(), train))
+    return {"f1": found, "f1_real": real}
+
+
+def multitask(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """Five targets at once."""
+    return acs_multitask.work(settings, seed)
+
+
+def annealing(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """Figure 1: mixed marginals without noise, from uniform rows."""
+    from sundog.generate import AnnealedProjection
+    from sundog.generate.adam import Descent
+    from sundog.generate.annealed_projection import Annealing
+    from sundog.keys import key_of
+    from sundog.thresholds import Thresholds
+    from sundog.workload import Workload
+
+    schema, table, _ = load("acs2024_ny_mobility")
+    held = curator(schema, table, epsilon=1000.0)
+    held.measure(Workload.marginals(schema, k=1).queries, held.remaining_rho / 2)
+    asked = Workload.prefixes(schema, count=1000, labels=1, numbers=1, seed=seed).queries
+    queries = Thresholds().rebin(asked, held.released())
+    held.measure(queries, held.remaining_rho)
+    alone = tuple(m for m in held.released().measurements if len(m.query.columns) > 1)
+    released = replace(held.released(), measurements=alone, public_rows=table.num_rows)
+    sigma = settings["sigma"]
+    how = Annealing(4.0, 4096.0, 0.01) if sigma == "annealed" else Annealing(float(sigma), float(sigma), -np.inf)
+    generator = AnnealedProjection(descent=Descent(steps=600), annealing=how)
+    state = generator.fit(key_of(seed), generator.init(key_of(0), schema), released=released)
+    rows = generator.sample(key_of(seed), state, rows=table.num_rows)
+    return rounded_errors(schema, table, queries, rows=rows) | costs()
+
+
+def tasks(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """Figures 2, 3 and 4: one table, one method, one epsilon."""
+    from sundog.thresholds import Thresholds
+    from sundog.workload import Workload
+
+    schema, train, test = adult(whole=False) if settings["table"] == "adult" else load(settings["table"])
+    recipe = recipe_by_name(settings["method"], schema)
+    _, rows, spent = synthesised(schema, train, recipe=recipe, epsilon=settings["epsilon"], seed=seed)
+    asked = Workload.conditional_ranges(schema, count=5000, numbers=2, seed=7).queries
+    mixed = Thresholds().rebin(asked, columns_of(schema, train))
+    error = rounded_errors(schema, train, mixed, rows=rows)["mean"]
+    return {"mixed": error} | predicted(schema, train, test, rows=rows) | spent
+
+
+def recipe_by_name(method: str, schema: Any) -> Any:
+    """A named method, or the paper's RAP with binning."""
+    from sundog.methods import recipe_of
+    from sundog.workload import Workload
+
+    if method != "rap-30":
+        return recipe_of(method)
+    tables = Workload.conditional_marginals(schema, k=2, bins=30).queries
+    return replace(recipe_of("rap"), workload=lambda _: tables, bins=None)
+
+
+def columns_of(schema: Any, table: Any) -> Any:
+    """The columns alone, without noise worth mentioning: where the questions of Figure 2 are asked, the same for all."""
+    from sundog.workload import Workload
+
+    held = curator(schema, table, epsilon=1e4)
+    held.measure(Workload.marginals(schema, k=1).queries, held.remaining_rho)
+    return held.released()
+
+
+TASKS = {"reach": reach, "multitask": multitask, "annealing": annealing, "tasks": tasks}
+
+
+def work(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """One case."""
+    return TASKS[settings["part"]](settings, seed)
+
+
+def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
+    """The means over the seeds, case by case; also published as JSON, Markdown and pictures."""
+    if not DATA.is_dir():
+        return {"absent": str(DATA)}
+    results = harness.run("rap_plus_plus", sizes["cases"], work=work, seeds=range(1, sizes["seeds"] + 1), fresh=fresh)
+    lines = mean_by_case(results)
+    failed = [f"{line['case']}, seed {line['seed']}: {line['error']}" for line in results if "error" in line]
+    result = {"cases": lines, "failed": failed}
+    publish("rap_plus_plus", result, table=table(result), picture=bars(lines, COLUMNS))
+    for name, (picture, x, y) in pictures(sizes["cases"], lines).items():
+        drawn = curves(picture, x=x, y=y, log_x=True)
+        publish(f"rap_plus_plus-{name}", result, table=table(result), picture=drawn)
+    return result
+
+
+Picture = tuple[dict[str, dict[float, float]], str, str]
+
+
+def pictures(cases: Sequence[Case], lines: Mapping[str, Any]) -> dict[str, Picture]:
+    """The figures: for each its lines, and what runs along the bottom and up the side."""
+    found: dict[str, Picture] = {}
+
+    def point(picture: str, along: str, line: str, at: float, value: float, up: str) -> None:
+        found.setdefault(picture, ({}, along, up))[0].setdefault(line, {})[at] = value
+
+    for case in cases:
+        numbers, settings = lines.get(case.name, {}), case.settings
+        if not numbers:
+            continue
+        if settings["part"] == "annealing":
+            annealed = settings["sigma"] == "annealed"
+            for at in FIXED if annealed else (float(settings["sigma"]),):
+                for kind in ("mean", "max"):
+                    name = f"{kind}, {'annealed' if annealed else 'fixed'}"
+                    point(f"annealing-{kind}", "sigma", name, at, numbers[kind], "error")
+        elif settings["part"] == "tasks":
+            name, method = settings["table"], settings["method"]
+            point(f"mixed-{name}", "epsilon", method, settings["epsilon"], numbers["mixed"], "mean error")
+            point(f"f1-{name}", "epsilon", method, settings["epsilon"], numbers["f1"], "macro-F1")
+            point(f"runtime-{name}", "CPU s", method, numbers["made_cpu_s"], numbers["f1"], "macro-F1")
+    return found
+
+
+def table(result: Mapping[str, Any]) -> str:
+    """One line a case."""
+    if "absent" in result:
+        return f"the public tables are not there ({result['absent']}); nothing was run"
+    return "\n\n".join(["", markdown(result["cases"], COLUMNS), *result["failed"]])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--parts", nargs="+", choices=tuple(PARTS), default=list(PARTS))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    given = parser.parse_args()
+    cases = [case for part in given.parts for case in PARTS[part]]
+    result = run({"cases": cases, "seeds": given.seeds}, fresh=given.fresh)
+    print(json.dumps(result) if given.json else table(result))
+
+
+if __name__ == "__main__":
+    main()
