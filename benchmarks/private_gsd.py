@@ -43,9 +43,9 @@ COLUMNS = {"mean_error": "mean error", "max_error": "max error", "fit_cpu_s": "C
 SHORT = {
     "figures": ["3", "5", "6", "table3"],
     "datasets": ["acs2024_ny_mobility"],
-    "epsilons": [0.23, 1.0],
+    "epsilons": [1.0],
     "seeds": 1,
-    "methods": ["private-gsd"],
+    "methods": ["private-gsd", "rap"],
     "queries": 2000,
     "rounds": 10,
 }

@@ -23,8 +23,10 @@ BENCHMARKS = (
     "graphical",
     "genetic",
     "private_gsd",
+    "adjust_speed",
     "post_processing",
     "auto",
+    "auto_speed",
 )
 
 

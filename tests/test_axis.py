@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sundog.axis import DEFAULT_BINS, LOOKUP_LIMIT, POINTWISE, Axis
+from sundog.axis import DEFAULT_BINS, POINTWISE, SMALL, Axis
 from sundog.errors import UserError
 from sundog.schema import Categorical, Numeric
 
@@ -63,11 +63,12 @@ def test_zero_and_the_lower_bound_stand_apart():
     assert Axis.of(column, 10).size == 11
 
 
-def test_columns_beyond_the_look_up_table():
-    column = numeric(0, LOOKUP_LIMIT + 10)
+@pytest.mark.parametrize("rows", [1, SMALL])
+def test_columns_beyond_the_look_up_table_with_few_and_with_many_rows(rows):
+    column = numeric(0, SMALL + 10)
     axis = Axis.cut(column, (5, 1000))
-    codes = np.array([0, 4, 5, 999, 1000, LOOKUP_LIMIT + 10, column.missing])
-    assert axis.cells(codes).tolist() == [0, 0, 1, 1, 2, 2, 3]
+    codes = np.array([0, 4, 5, 999, 1000, SMALL + 10, column.missing] * rows)
+    assert axis.cells(codes).tolist() == [0, 0, 1, 1, 2, 2, 3] * rows
 
 
 def test_groups():

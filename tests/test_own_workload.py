@@ -57,6 +57,16 @@ def test_weights_make_aim_choose_what_matters(tmp_path):
     assert pairs[0] == ("warm", "grade")
 
 
+def test_auto_leaves_what_it_cannot_use_to_the_genetic_search_and_weights_pairs(tmp_path):
+    assert with_workload(recipe_of("auto"), TREES).name == "private-gsd"
+    weighted = PAIRS + Workload.marginals(SCHEMA, k=2, columns=["warm", "size"]).weighted(9.0)
+    assert with_workload(recipe_of("auto"), weighted).rule.weights == weighted.weights
+    released = made(tmp_path, workload=weighted).fit(table(400)).released
+    noise = {m.query.columns: m.stddev for m in released.measurements if len(m.query.columns) == 2}
+    assert ("warm", "size") in noise
+    assert set(noise) <= {query.columns for query in weighted.queries}
+
+
 def test_what_the_method_cannot_use_is_refused_before_anything_is_spent(tmp_path):
     with pytest.raises(UserError, match=r"cannot use the query .*methods that can: .*private-gsd"):
         made(tmp_path, method="mst", workload=Workload.halfspaces(SCHEMA, directions=3))

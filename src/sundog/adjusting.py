@@ -100,17 +100,19 @@ class Adjustment:
         *,
         schema: Schema,
         matching: Matching,
+        rho: float = 0.02,
         released: Released | None = None,
         before: Released | None = None,
         weights: str | None = None,
         delimiter: str | None = None,
     ) -> "Adjustment":
-        """Read the synthetic table and the measures; refuse what cannot work."""
+        """Read the synthetic table and the measures (to be measured with `rho`, or found in `released`)."""
         if released is not None and released.schema.columns != schema.columns:
             raise UserError("adjust: the released measurements were made with another schema; use that one.")
         rows, notes = _read(table, schema, weights=weights, delimiter=delimiter)
         check_rows_present(rows)
-        return Adjustment(rows, measures_of(measures, schema, rows=rows, released=released), matching, before, notes)
+        wanted = measures_of(measures, schema, rows=rows, rho=rho, released=released)
+        return Adjustment(rows, wanted, matching, before, notes)
 
     def measured(self, curator: Curator, *, noise: NoiseKind = "gaussian") -> Released:
         """The measures with noise, and the number of rows where nothing else tells it."""
@@ -203,20 +205,25 @@ def adjust(
     public = Schema.of(schema)
     if (real is None) == (released is None):
         raise UserError("adjust: give either the real table with a budget, or measurements released before.")
+    curator = None
+    if released is None:
+        whom = PrivacyUnit(neighbours, unit, rows_per_unit)
+        payer = Payer(epsilon, delta, rho, whom, dataset, noise, None if ledger is None else Path(ledger))
+        curator = payer.curator(real, public, delimiter=delimiter)
     plan = Adjustment.of(
         table,
         measures,
         schema=public,
         matching=matching or Matching(),
+        rho=0.0 if curator is None else curator.remaining_rho,
         released=released,
         before=before,
         weights=weights,
         delimiter=delimiter,
     )
-    if released is None:
-        whom = PrivacyUnit(neighbours, unit, rows_per_unit)
-        payer = Payer(epsilon, delta, rho, whom, dataset, noise, None if ledger is None else Path(ledger))
-        released = plan.measured(payer.curator(real, public, delimiter=delimiter), noise=noise)
+    if curator is not None:
+        released = plan.measured(curator, noise=noise)
+    assert released is not None  # noqa: S101 - by the first check
     return plan.matched(released, seed=seed)
 
 
@@ -252,7 +259,10 @@ def _read(table: Any, schema: Schema, *, weights: str | None, delimiter: str | N
     if isinstance(table, Rows):
         return table, ()
     source = open_table(table, delimiter=delimiter)
-    check_columns(source.columns, schema.names)
+    try:
+        check_columns(source.columns, schema.names)
+    except UserError as error:
+        raise UserError(f"synthetic table: {error}") from None
     rows, notes = as_declared(source, schema)
     if weights is None:
         return rows, notes

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Int
 
-from sundog.axis import LOOKUP_LIMIT, Axis
+from sundog.axis import Axis
 from sundog.errors import UserError
 from sundog.queries import Marginal, Query
 from sundog.released import Measurement, Released
@@ -128,10 +128,10 @@ def axis_coarsening(fine: Axis, coarse: Axis) -> Int[np.ndarray, " cells"] | Non
     """The cell of the coarse axis that holds each cell of the fine one; None where they cross."""
     if fine == coarse:
         return np.arange(fine.size)
-    if fine.codes <= LOOKUP_LIMIT:
+    if fine.groups is not None or coarse.groups is not None:
         inside = np.zeros(fine.size, dtype=np.int64)
         inside[fine.cell_of] = coarse.cell_of
         return inside if np.array_equal(inside[fine.cell_of], coarse.cell_of) else None
-    ends = np.array([fine.bounds(cell) for cell in range(fine.size)])
-    first, last = coarse.cells(ends[:, 0]), coarse.cells(ends[:, 1] - 1)
+    starts = fine.run_starts()
+    first, last = coarse.cells(starts), coarse.cells(np.append(starts[1:], fine.codes) - 1)
     return first.astype(np.int64) if np.array_equal(first, last) else None

@@ -18,7 +18,8 @@ from sundog.schema import Column, Numeric
 POINTWISE = 128
 """A numeric column with at most this many grid points is cut into its points."""
 DEFAULT_BINS = 64
-LOOKUP_LIMIT = 1 << 22
+SMALL = 1 << 12
+"""Columns of at most so many codes keep a table of their cells; for longer ones it is made where there are as many rows."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +36,23 @@ class Axis:
         """The cell of every code, as int32."""
         if self.starts is None and self.groups is None:
             return codes.astype(np.int32, copy=False)
-        if self.codes <= LOOKUP_LIMIT:
+        if self.codes <= SMALL:
+            return self._lookup[codes]
+        if self.codes <= max(len(codes), SMALL) or self.groups is not None:
             return self.cell_of[codes]
         return np.searchsorted(self._starts, codes, side="right").astype(np.int32) - np.int32(1)
 
     @cached_property
     def _starts(self) -> Int[np.ndarray, " cells"]:
-        return np.asarray(self.starts if self.starts is not None else range(self.size), dtype=np.int64)
+        return np.arange(self.size) if self.starts is None else np.asarray(self.starts, dtype=np.int64)
 
     @cached_property
+    def _lookup(self) -> Int[np.ndarray, " codes"]:
+        return self.cell_of
+
+    @property
     def cell_of(self) -> Int[np.ndarray, " codes"]:
-        """The cell of every code of the column, as a table (for columns of moderate size)."""
+        """The cell of every code of the column, as a table."""
         if self.groups is not None:
             return np.asarray(self.groups, dtype=np.int32)
         return np.repeat(np.arange(self.size, dtype=np.int32), np.diff([*self._starts, self.codes]))

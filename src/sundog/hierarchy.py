@@ -1,6 +1,6 @@
 """One-way measurement on a tree of resolutions, and the best estimate of the leaves from all levels.
 
-A numeric column with a long grid is counted on up to 1024 leaves and on three coarser levels, each joining four cells of
+A numeric column with a long grid is counted on up to 1024 leaves and on four coarser levels, each joining four cells of
 the one below. The estimate is least squares over all levels (Hay et al. 2010): upwards, every node is the inverse-variance
 mean of its own count and its children's sum; downwards, what the children's sum lacks is shared out. On the way down
 children are shrunk towards a smooth guess (their parent's mass by width, along the limited slope between its neighbours)
@@ -23,7 +23,7 @@ from sundog.shrinkage import posterior_counts, shrunk_towards
 
 LEAVES = 1024
 BRANCH = 4
-LEVELS = 4
+LEVELS = 5
 FEW = 48
 """Columns with at most so many codes are counted code by code, in one level."""
 SOME = 40

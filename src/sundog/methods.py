@@ -35,6 +35,8 @@ from sundog.workload import Workload
 DIRECTIONS, MOST_DIRECTIONS = 200, 1000
 """RAP++ measures 20 thresholds along so many directions a numeric column, at most, divided among the targets."""
 MANY_TABLES = 200
+WEIGHTED = (Everything, AIM, Allocate)
+"""Rules that can weight queries."""
 
 
 @dataclass(frozen=True)
@@ -263,18 +265,21 @@ def recipe_of(name: str) -> Recipe:
 def with_workload(recipe: Recipe, workload: Workload) -> Recipe:
     """The recipe with the user's own workload, on the cells it asks for.
 
-    One-way marginals are measured first only where they are needed: to choose, or to learn the number of rows.
+    `auto` takes pairs itself and leaves other queries to the genetic search, which can use all of them. One-way marginals
+    are measured first only where they are needed: to choose, or to learn the number of rows.
     """
+    if recipe == METHODS["auto"] and not all(recipe.generator.supports(query) for query in workload.queries):
+        recipe = METHODS["private-gsd"]
     rule: SelectionRule = recipe.rule
     if len(set(workload.weights)) > 1:
-        if not isinstance(rule, Everything | AIM):
-            others = [name for name, other in METHODS.items() if isinstance(other.rule, Everything | AIM)]
+        if not isinstance(rule, WEIGHTED):
+            others = [name for name, other in METHODS.items() if isinstance(other.rule, WEIGHTED)]
             raise UserError(
                 f"workload: method {recipe.name!r} cannot weight queries; leave their weights out. "
                 f"Methods that can: {', '.join(others)}."
             )
         rule = replace(rule, weights=workload.weights)
-    needed = rule.selects or not any(query.partition for query in workload.queries)
+    needed = not isinstance(rule, Everything) or not any(query.partition for query in workload.queries)
     first = recipe.first if needed else None
     return replace(recipe, workload=lambda _: workload.queries, rule=rule, first=first, bins=None)
 

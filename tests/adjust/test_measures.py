@@ -85,10 +85,10 @@ def test_the_default_needs_a_target_that_varies():
 
 def test_ranges_are_those_of_the_synthetic_rows():
     made = rows(*[(k % 5 + 3, 11, 1, 0) for k in range(1000)], (0, 11, 1, 0), (10, 11, 1, 0))
-    assert shown(made, SCHEMA.column("x")) == (3, 7)
-    assert shown(made, SCHEMA.column("y")) is None, "all missing"
-    assert shown(made, SCHEMA.column("g")) is None, "one value"
-    assert shown(rows((0, 0, 0, 0), (10, 0, 0, 0)), SCHEMA.column("x")) is None, "all of the bounds"
+    assert shown(made, SCHEMA.column("x"), 0.005) == (3, 7)
+    assert shown(made, SCHEMA.column("y"), 0.005) is None, "all missing"
+    assert shown(made, SCHEMA.column("g"), 0.005) is None, "one value"
+    assert shown(rows((0, 0, 0, 0), (10, 0, 0, 0)), SCHEMA.column("x"), 0.005) is None, "all of the bounds"
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_nothing_is_spent_on_wrong_options(place, options, message):
 
 
 def test_other_mistakes(place):
-    refused(adjust(place, synthetic="narrow.csv"), "lacks the column 'y' and 1 more")
+    refused(adjust(place, synthetic="narrow.csv"), "synthetic table: the table lacks the column 'y' and 1 more")
     refused(adjust(place, synthetic="absent.csv"), "'absent.csv' does not exist")
     refused(adjust(place, real=(), budget=()), "either --real DATA")
     refused(adjust(place, budget=()), "neither epsilon nor rho")

@@ -65,7 +65,11 @@ def queries_of(name):
             AtLeast.of(SCHEMA, "region", "age", least=1, bins=6),
             AtLeast.of(SCHEMA, "grade", "parity", least=2),
         ],
-        "moments": [Moments(("age", "cost")), Moments(("cost", "seen", "day", "age"))],
+        "moments": [
+            Moments(("age", "cost")),
+            Moments(("cost", "seen", "day", "age")),
+            Moments(("age", "cost"), within=((20, 61), (1000, 400_000))),
+        ],
         "sigmoid": [
             SigmoidSum(("age", "cost"), (0.7, -1.3), 0.1),
             SigmoidSum(("region", "seen", "cost"), (1.0, -0.5, 2.0), 0.9),

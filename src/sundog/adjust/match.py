@@ -13,12 +13,14 @@ Its optimum is the distribution closest in KL whose measures lie within gamma of
 denoised answers and what the rows have: near the former where the noise is small, near the latter where it is large.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
 from jaxtyping import Float
+from threadpoolctl import threadpool_limits
 
 from sundog.adjust.denoise import Noisy, denoised
 from sundog.adjust.resample import Resampling, drawn, row_weights, taken
@@ -98,6 +100,14 @@ def check_rows_present(rows: Rows) -> None:
         )
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread: several on a busy machine wait for each other, for four times the CPU time."""
+    with threadpool_limits(limits=1):
+        yield
+
+
+@one_thread()
 def match(
     key: Key,
     rows: Rows,

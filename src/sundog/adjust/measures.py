@@ -8,11 +8,13 @@
 
 Several are joined with ";". Everything here looks at the schema, at synthetic rows and at released values only.
 
-Moments are measured within the range that the synthetic rows show (all but the outermost `OUTSIDE` of them on each side):
-between wide public bounds most of the budget would be spent on values that do not occur. Values outside are clamped, on
-both sides alike, so the far tails stay as the table has them.
+Moments are measured within the range that the synthetic rows show, all but the outermost on each side: between wide public
+bounds most of the budget would be spent on values that do not occur. Values outside are clamped, on both sides alike, so the
+far tails stay as the table has them. As many rows are left outside as `NOISES` standard deviations of the noise, in rows:
+what lies beyond could not be told from the noise anyway.
 """
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,22 +23,29 @@ from jaxtyping import Float
 
 from sundog.errors import UserError
 from sundog.queries import GroupSums, Marginal, Moments, Query
+from sundog.queries.moment import UNIT
 from sundog.released import Released
 from sundog.rows import Rows
 from sundog.schema import Column, Schema
 from sundog.workload import Workload
 
 CHOSEN = 5
-OUTSIDE = 0.005
+NOISES = 20.0
+LEAST_OUTSIDE, MOST_OUTSIDE = 0.001, 0.02
 ALLOWED = "allowed are 'correlations: A, B', 'means: A by B', 'marginals: A, B' and a .toml file"
 
 
-def measures_of(text: str, schema: Schema, *, rows: Rows, released: Released | None = None) -> Workload:
-    """The queries of a description; `rows` are the synthetic ones, `released` is where they must be found, if given."""
+def measures_of(
+    text: str, schema: Schema, *, rows: Rows, rho: float = 0.02, released: Released | None = None
+) -> Workload:
+    """The queries of a description; `rows` are the synthetic ones, `rho` is what they will be measured with.
+
+    `released`, if given, is where they must be found.
+    """
     queries: list[Query] = []
     weights: list[float] = []
     for part in filter(None, (each.strip() for each in text.split(";"))):
-        made = _part(part, schema, rows, released)
+        made = _part(part, schema, rows, rho, released)
         queries += made.queries
         weights += made.weights
     if not queries:
@@ -56,14 +65,14 @@ def key_of_query(query: Query) -> bytes:
     return b"".join(query.block_keys())
 
 
-def _part(part: str, schema: Schema, rows: Rows, released: Released | None) -> Workload:
+def _part(part: str, schema: Schema, rows: Rows, rho: float, released: Released | None) -> Workload:
     if part.endswith(".toml"):
         return Workload.load(Path(part), schema, reference=rows)
     kind, _, rest = part.partition(":")
     names = [name.strip() for name in rest.split(",") if name.strip()]
     match kind.strip():
         case "correlations":
-            queries = _moments(names, schema, rows) if released is None else _moments_released(names, released)
+            queries = _moments(names, schema, rows, rho) if released is None else _moments_released(names, released)
         case "marginals" if names:
             queries = [Marginal.of(schema, *names)]
         case "means" if " by " in rest:
@@ -80,9 +89,12 @@ def _means(rest: str, schema: Schema) -> list[Query]:
     return [Marginal.of(schema, group), *sums]
 
 
-def _moments(names: Sequence[str], schema: Schema, rows: Rows) -> list[Query]:
+def _moments(names: Sequence[str], schema: Schema, rows: Rows, rho: float) -> list[Query]:
     chosen = names or most_correlated(rows, schema)
-    return [Moments.of(schema, *chosen, within=[shown(rows, schema.column(name)) for name in chosen])]
+    square = float(Moments.of(schema, *chosen).sensitivity_squared("add-remove")) / UNIT**2
+    outside = NOISES * math.sqrt(square / (2 * rho)) / len(rows)
+    outside = min(max(outside, LEAST_OUTSIDE), MOST_OUTSIDE)
+    return [Moments.of(schema, *chosen, within=[shown(rows, schema.column(name), outside) for name in chosen])]
 
 
 def _moments_released(names: Sequence[str], released: Released) -> list[Query]:
@@ -95,14 +107,17 @@ def _moments_released(names: Sequence[str], released: Released) -> list[Query]:
     return found
 
 
-def shown(rows: Rows, column: Column) -> tuple[int, int] | None:
-    """The range of a column's codes in the synthetic rows; None where it is all of the bounds, or one value."""
+def shown(rows: Rows, column: Column, outside: float) -> tuple[int, int] | None:
+    """The range of a column's codes in the synthetic rows, but for this share of them on each side.
+
+    None where it is all of the bounds, or one value.
+    """
     last = column.size - column.nullable - 1
     codes = rows.column(column.name).astype(np.int64)
     present = np.sort(codes[codes <= last])
     if not len(present):
         return None
-    out = int(OUTSIDE * len(present))
+    out = int(outside * len(present))
     low, high = int(present[out]), int(present[-1 - out])
     if low == high:
         low, high = int(present[0]), int(present[-1])

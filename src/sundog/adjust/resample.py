@@ -91,26 +91,31 @@ def _balance(
     chance = expected - low
     odds = chance / np.maximum(1 - chance, 1e-12)
     over = copies - expected
-    cells = _cells(rows)
+    cells, counts = _cells(rows, over)
     off = np.bincount(support.point, weights=over, minlength=len(support.base)) @ support.vectors
-    counts = np.bincount(cells.ravel(), weights=np.repeat(over, cells.shape[1]))
     weight = 1 / np.square(np.maximum(scale, 1.0))
     draws = (given, to, uniforms(choosing, tries))
     sums = (support.point, support.vectors, off, weight)
     _swap(copies, raised, resting, odds, draws, sums, (cells, counts, CELL_WEIGHT * weight.mean()))
 
 
-def _cells(rows: Rows) -> Int[np.ndarray, "rows columns"]:
-    """Every row's value in every column as one number, different for all columns; many values in groups of like size."""
-    made, start = [], 0
-    for codes in rows.codes:
+def _cells(
+    rows: Rows, over: Float[np.ndarray, " rows"]
+) -> tuple[Int[np.ndarray, "rows columns"], Float[np.ndarray, " cells"]]:
+    """Every row's value in every column as a number, different for all columns, and by how many rows each is over.
+
+    Many values are put in groups of like size.
+    """
+    cells, counts, start = np.empty((len(rows), len(rows.codes)), dtype=np.int32), [], 0
+    for place, codes in enumerate(rows.codes):
         values, cell = np.unique(codes, return_inverse=True)
         if len(values) > GROUPS:
             ends = np.unique(np.sort(codes)[(np.arange(1, GROUPS) * len(codes)) // GROUPS])
             cell = np.searchsorted(ends, codes, side="right")
-        made.append(cell.ravel() + start)
-        start += int(cell.max()) + 1
-    return np.stack(made, axis=1)
+        counts.append(np.bincount(cell.ravel(), weights=over))
+        cells[:, place] = cell.ravel() + start
+        start += len(counts[-1])
+    return cells, np.concatenate(counts)
 
 
 @njit(cache=True)

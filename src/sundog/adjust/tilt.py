@@ -49,18 +49,15 @@ def tilt(
     tolerance: float = 1e-9,
 ) -> Tilt:
     """Solve the dual by proximal Newton; `slack` is tau, zero for hard constraints; `start` are multipliers near the solution."""
-    centred = Support(support.vectors - target, support.base, support.point)
-    tau = np.broadcast_to(np.asarray(slack, dtype=float), target.shape).copy()
+    problem = _Dual(support, target, np.broadcast_to(np.asarray(slack, dtype=float), target.shape))
     multipliers, steps, moved = np.zeros(len(target)) if start is None else start, 0, True
-    value, gradient, shares = _dual(centred, multipliers, tau)
+    value, gradient, shares = problem.at(multipliers)
     while moved and steps < STEPS and _residual(multipliers, gradient, gamma) >= tolerance:
-        mean = centred.mean(shares)
-        curvature = centred.second(shares) - np.outer(mean, mean) + np.diag(tau + RIDGE)
+        mean = support.mean(shares)
+        curvature = support.second(shares) - np.outer(mean, mean) + np.diag(problem.tau + RIDGE)
         direction = _direction(curvature, gradient, multipliers, gamma, SWEEPS)
-        multipliers, moved = _line_search(
-            centred, multipliers, direction, tau=tau, gamma=gamma, start=(value, gradient)
-        )
-        value, gradient, shares = _dual(centred, multipliers, tau)
+        multipliers, moved = _line_search(problem, multipliers, direction, gamma=gamma, start=(value, gradient))
+        value, gradient, shares = problem.at(multipliers)
         steps += 1
     residual = _residual(multipliers, gradient, gamma)
     uniform = np.exp(support.base)
@@ -70,17 +67,25 @@ def tilt(
     return Tilt(shares, multipliers, residual, float(np.abs(gradient).max()), effective, divergence, steps)
 
 
-def _dual(
-    support: Support, multipliers: Float[np.ndarray, " k"], tau: Float[np.ndarray, " k"]
-) -> tuple[float, Float[np.ndarray, " k"], Float[np.ndarray, " points"]]:
-    """The smooth part of the dual, its gradient, and the tilted shares."""
-    exponents = support.base - support.vectors @ multipliers
-    highest = exponents.max()
-    shares = np.exp(exponents - highest)
-    total = shares.sum()
-    shares /= total
-    value = highest + np.log(total) + 0.5 * float(tau @ multipliers**2)
-    return value, tau * multipliers - support.mean(shares), shares
+@dataclass(frozen=True, eq=False)
+class _Dual:
+    """The smooth part of the dual."""
+
+    support: Support
+    target: Float[np.ndarray, " k"]
+    tau: Float[np.ndarray, " k"]
+
+    def at(
+        self, multipliers: Float[np.ndarray, " k"]
+    ) -> tuple[float, Float[np.ndarray, " k"], Float[np.ndarray, " points"]]:
+        """The value, its gradient, and the tilted shares."""
+        exponents = self.support.base - self.support.vectors @ multipliers
+        highest = exponents.max()
+        shares = np.exp(exponents - highest)
+        total = shares.sum()
+        shares /= total
+        value = highest + np.log(total) + float(multipliers @ (self.target + 0.5 * self.tau * multipliers))
+        return value, self.tau * multipliers + self.target - self.support.mean(shares), shares
 
 
 def _residual(multipliers: Float[np.ndarray, " k"], gradient: Float[np.ndarray, " k"], gamma: float) -> float:
@@ -115,11 +120,10 @@ def _direction(curvature: Any, gradient: Any, multipliers: Any, gamma: Any, swee
 
 
 def _line_search(
-    support: Support,
+    problem: _Dual,
     multipliers: Float[np.ndarray, " k"],
     direction: Float[np.ndarray, " k"],
     *,
-    tau: Float[np.ndarray, " k"],
     gamma: float,
     start: tuple[float, Float[np.ndarray, " k"]],
 ) -> tuple[Float[np.ndarray, " k"], bool]:
@@ -131,7 +135,7 @@ def _line_search(
     length = 1.0
     while length > 1e-10:
         candidate = multipliers + length * direction
-        reached = _dual(support, candidate, tau)[0] + gamma * float(np.abs(candidate).sum())
+        reached = problem.at(candidate)[0] + gamma * float(np.abs(candidate).sum())
         if reached <= before + 1e-4 * length * promised + 1e-15 * abs(before):
             return candidate, True
         length /= 2

@@ -1,7 +1,7 @@
 """sundog adjust: reweight a synthetic table, from any tool, towards measures that the custodian pays a little for."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -9,11 +9,6 @@ from sundog.cli import options as o
 from sundog.cli.groups import Privacy, grouped
 from sundog.cli.output import prepare_folder, progress, say, write_table
 from sundog.errors import UserError
-
-if TYPE_CHECKING:
-    from sundog.adjusting import Adjustment, Payer
-    from sundog.released import Released
-    from sundog.schema import Schema
 
 FILES = ["adjust.json", "released.json", "certificate.json", "certificate.html"]
 UNKNOWN = (
@@ -74,21 +69,25 @@ def adjust(
 
         public = Schema.load(schema)
         known = None if released is None else Released.load(released)
+        payer = Payer(privacy.epsilon, privacy.delta, privacy.rho, privacy.whom(), dataset, noise, ledger)
+        curator = None if real is None else payer.curator(real, public, delimiter=delimiter)
         plan = Adjustment.of(
             synthetic,
             measures,
             schema=public,
             matching=Matching(gamma, resample, closest, rows),
+            rho=0.0 if curator is None else curator.remaining_rho,
             released=known,
             before=None if before is None else Released.load(before),
             weights=weights,
             delimiter=delimiter,
         )
         prepare_folder(out, [*FILES, adjusted], force=force)
-        if known is None:
+        if curator is not None:
             report("measuring")
-            payer = Payer(privacy.epsilon, privacy.delta, privacy.rho, privacy.whom(), dataset, noise, ledger)
-            known = _measured(plan, payer, public, real=real, delimiter=delimiter, keep=out / "released.json")
+            known = plan.measured(curator, noise=noise)
+            known.save(out / "released.json")  # at once: it was paid for
+        assert known is not None  # noqa: S101 - by _check_sources
         report("matching")
         try:
             done = plan.matched(known, seed=seed)
@@ -96,7 +95,8 @@ def adjust(
             kept = (
                 f" What was measured is kept in {str(out / 'released.json')!r}: --released uses it again, at no cost."
             )
-            raise UserError(f"{error}{kept if real is not None else ''}") from None
+            notes = "".join(f"\nNote: {note}" for note in plan.notes)
+            raise UserError(f"{error}{kept if real is not None else ''}{notes}") from None
         done.released.save(out / "released.json")
         remark = None if before is not None else UNKNOWN
         write_certificate(done.released, out, method=f"adjust ({measures})", remark=remark)
@@ -131,15 +131,6 @@ def _check_sources(real: str | None, released: Path | None, privacy: Privacy) ->
         raise UserError(
             "adjust: --released costs nothing, so there is no budget to give; leave out --epsilon or --rho."
         )
-
-
-def _measured(
-    plan: "Adjustment", payer: "Payer", schema: "Schema", *, real: Any, delimiter: str | None, keep: Path
-) -> "Released":
-    """Measure, and keep at once what was paid for: whatever follows, it can be used again."""
-    released = plan.measured(payer.curator(real, schema, delimiter=delimiter), noise=payer.noise)
-    released.save(keep)
-    return released
 
 
 def _write_json(figures: dict[str, Any], path: Path) -> None:

@@ -118,8 +118,8 @@ class Genetic:
             raise UserError("genetic search: several changes a candidate need operator 'best of population'.")
 
     def supports(self, query: Query) -> bool:
-        """Every class of queries; moments only between the public bounds."""
-        return isinstance(query, SUPPORTED) and not (isinstance(query, Moments) and query.within)
+        """Every class of queries."""
+        return isinstance(query, SUPPORTED)
 
     def init(self, key: Key, schema: Schema) -> GeneticState:
         """Uniform rows."""

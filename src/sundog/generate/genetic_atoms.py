@@ -57,8 +57,8 @@ class Atoms:
         for query in queries:
             for place, where in _cuts(schema, query):
                 cuts[place].append(where)
-        for name, levels in {pair for query in queries for pair in _levels(query)}:
-            cuts[schema.position(name)].append(_level_cuts(schema.column(name), levels))
+        for name, levels, within in {rounded for query in queries for rounded in _levels(query)}:
+            cuts[schema.position(name)].append(_level_cuts(schema.column(name), levels, within))
         pairs = zip(schema.columns, cuts, strict=True)
         return Atoms(schema, tuple(_starts(column, places) for column, places in pairs))
 
@@ -88,15 +88,17 @@ def _cuts(schema: Schema, query: Query) -> list[tuple[int, Int[np.ndarray, " cut
             raise TypeError(f"the genetic search has no form for {type(query).__name__}")
 
 
-def _levels(query: Query) -> list[tuple[str, int]]:
-    """The columns that a query rounds to so many levels; thousands of queries may round the same column."""
+def _levels(query: Query) -> list[tuple[str, int, tuple[int, int] | None]]:
+    """The columns that a query rounds to so many levels, within a range; thousands of queries may round alike."""
     match query:
         case Halfspaces():
-            return [(name, GRID) for name in query.columns]
-        case Moments() | SigmoidSum():
-            return [(name, 1 << BITS) for name in query.columns]
+            return [(name, GRID, None) for name in query.columns]
+        case Moments():
+            return [(name, 1 << BITS, range_) for name, range_ in zip(query.columns, query.ranges, strict=True)]
+        case SigmoidSum():
+            return [(name, 1 << BITS, None) for name in query.columns]
         case GroupSums():
-            return [(query.column, 1 << BITS)]
+            return [(query.column, 1 << BITS, None)]
         case Conditional():
             return _levels(query.inner)
         case _:
@@ -124,9 +126,10 @@ def _range_cuts(schema: Schema, query: Ranges) -> list[tuple[int, Int[np.ndarray
     return found
 
 
-def _level_cuts(column: Column, levels: int) -> Int[np.ndarray, " cuts"]:
-    """The first code at every level k of round(levels * code / last): the least code with 2 levels code >= (2 k - 1) last."""
-    last = max(column.size - column.nullable - 1, 1)
+def _level_cuts(column: Column, levels: int, within: tuple[int, int] | None) -> Int[np.ndarray, " cuts"]:
+    """The first code at every level k of round(levels * (code - low) / last): 2 levels (code - low) >= (2 k - 1) last."""
+    low, high = within or (0, max(column.size - column.nullable - 1, 1))
+    last = high - low
     if last <= levels:
-        return np.arange(column.size)
-    return np.array([-(-(2 * k - 1) * last // (2 * levels)) for k in range(1, levels + 1)], dtype=np.int64)
+        return np.arange(low, high + 1)
+    return np.array([low - (-(2 * k - 1) * last // (2 * levels)) for k in range(1, levels + 1)], dtype=np.int64)

@@ -3,7 +3,8 @@
 `best_of_population` is the paper's Algorithm 1: each generation makes P_mut mutations (a random cell takes a value drawn
 uniformly from its domain) and P_cross crossovers (a random cell takes the same column's value of another row of an elite
 dataset), and accepts the best one if it lowers the loss. `every_improvement` makes the same number of candidates, but
-accepts each that lowers the loss, in turn, with its exact change at that moment.
+accepts each that lowers the loss, in turn, with its exact change at that moment; and it draws rows and donors from one
+block of rows after another, beginning at a random row each (rows are exchangeable, so any block is as good).
 """
 
 from typing import Any
@@ -15,6 +16,8 @@ from sundog.generate.genetic_kernels import walk
 
 LEAST = -1e-9
 """Changes closer to zero are rounding."""
+BLOCK_ROWS, BLOCK_CANDIDATES = 1024, 5000
+"""So many candidates in turn come from so many neighbouring rows, which the caches hold, however many rows there are."""
 
 
 @njit(cache=True, nogil=True)
@@ -99,16 +102,19 @@ def every_improvement(
     generations: int,
 ) -> Any:  # pragma: no cover (compiled)
     """Accept each candidate that lowers the loss; the change of loss, and how many were accepted."""
-    total, accepted = 0.0, 0
-    donors = rows.shape[0] * (elite_rows.shape[0] + 1)
+    total, accepted, start = 0.0, 0, 0
+    number, block = rows.shape[0], min(rows.shape[0], BLOCK_ROWS)
     for candidate in range(generations * (mutations + crossovers)):
-        i = below(state, rows.shape[0])
+        if candidate % BLOCK_CANDIDATES == 0:
+            start = below(state, number)
+        i = (start + below(state, block)) % number
         j = L[forms.columns + below(state, forms.active)]
         if candidate % (mutations + crossovers) < mutations:
             donor = -1
             b = nearby_atom(L, forms, state, j, rows[i, j])
         else:
-            donor = below(state, donors)
+            donor = below(state, block * (elite_rows.shape[0] + 1))
+            donor = donor // block * number + (start + donor % block) % number
             b = donated(rows, elite_rows, donor, j)
         if b != rows[i, j]:
             change = walk(L, W, theta, span, forms, rows, products, R, i, j, b, False)

@@ -22,7 +22,11 @@ def product_forms(atoms: Atoms, asked: Sequence[tuple[Moments, int, float]]) -> 
     columns, sizes = _members(atoms, [query for query, _, _ in asked])
     column, order = pointers(columns, len(atoms.starts))
     owner = np.searchsorted(sizes, np.arange(len(columns)), side="right") - 1
-    values = [centred_codes(atoms.schema.columns[place], atoms.starts[place]) for place in columns]
+    ranges = [range_ for query, _, _ in asked for range_ in query.ranges]
+    values = [
+        centred_codes(atoms.schema.columns[place], atoms.starts[place], range_)
+        for place, range_ in zip(columns, ranges, strict=True)
+    ]
     return Products(
         present=int(len(columns) > 0),
         column=column,

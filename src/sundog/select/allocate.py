@@ -42,12 +42,16 @@ class Option:
 
 @dataclass(frozen=True)
 class Allocate:
-    """`share_scores` of the budget left goes to scores; `coarse` cells a column at the second resolution."""
+    """`share_scores` of the budget left goes to scores; `coarse` cells a column at the second resolution.
+
+    Errors count by the workload's `weights`, and `target_weight` times as much in pairs with a target.
+    """
 
     share_scores: float = 0.04
     coarse: int = 6
     kappa: float = 0.48
     target_weight: float = 1.0
+    weights: tuple[float, ...] | None = None
     selects = False
     refits = False
 
@@ -65,8 +69,11 @@ class Allocate:
             return self._scoring(workload, released, rho=self.share_scores * remaining_rho)
         if not released.scores or previous.scoring is None:
             return None
+        weights = self._weights(workload, released.schema)
         options = self._options(workload, released)
-        chosen, prices = allocate(options, released, rho=remaining_rho, kappa=self.kappa)
+        chosen, prices = allocate(
+            options, weights=weights, unit=released.guarantee.unit, rho=remaining_rho, kappa=self.kappa
+        )
         return Proposal(queries=tuple(chosen), rho_measure=remaining_rho, shares=prices)
 
     def _scoring(self, workload: tuple[Query, ...], released: Released, *, rho: float) -> Proposal:
@@ -98,16 +105,20 @@ class Allocate:
         }
         options = []
         for query, seen in zip(workload, fine, strict=True):
-            weight = self._weight(query, released.schema)
-            ways = [Option(weight * seen), Option(0.0, query)]
+            ways = [Option(seen), Option(0.0, query)]
             if query.columns in coarse:
                 small, seen_coarsely = coarse[query.columns]
-                ways.append(Option(weight * math.sqrt(max(seen**2 - seen_coarsely**2, 0.0)), small))
+                ways.append(Option(math.sqrt(max(seen**2 - seen_coarsely**2, 0.0)), small))
             options.append(ways)
         return options
 
-    def _weight(self, query: Query, schema: Schema) -> float:
-        return self.target_weight if set(query.columns) & set(schema.targets) else 1.0
+    def _weights(self, workload: tuple[Query, ...], schema: Schema) -> list[float]:
+        given = self.weights or (1.0,) * len(workload)
+        targets = set(schema.targets)
+        return [
+            weight * (self.target_weight if targets & set(query.columns) else 1.0)
+            for query, weight in zip(workload, given, strict=True)
+        ]
 
 
 def dependence(score: float, expected: Float[np.ndarray, " cells"]) -> float:
@@ -132,10 +143,10 @@ def _independent(queries: Sequence[Query], released: Released) -> list[Float[np.
 
 
 def allocate(
-    options: list[list[Option]], released: Released, *, rho: float, kappa: float
+    options: list[list[Option]], *, weights: Sequence[float], unit: PrivacyUnit, rho: float, kappa: float
 ) -> tuple[list[Query], list[float]]:
     """The queries to measure and the parts of rho for each, by the price at which the budget is used up."""
-    biases, strengths = _laid_out(options, released.guarantee.unit, kappa)
+    biases, strengths = _laid_out(options, weights, unit=unit, kappa=kappa)
     low, high = 1e-12, 1e18
     for _ in range(200):
         price = math.sqrt(low * high)
@@ -150,16 +161,16 @@ def allocate(
 
 
 def _laid_out(
-    options: list[list[Option]], unit: PrivacyUnit, kappa: float
+    options: list[list[Option]], weights: Sequence[float], *, unit: PrivacyUnit, kappa: float
 ) -> tuple[Float[np.ndarray, "pairs ways"], Float[np.ndarray, "pairs ways"]]:
     """The biases of all options, and the noise they would bring at rho = 1/2; ways that a pair lacks are infinitely bad."""
     biases = np.full((len(options), max(len(ways) for ways in options)), np.inf)
     strengths = np.zeros_like(biases)
-    for k, ways in enumerate(options):
+    for k, (ways, weight) in enumerate(zip(options, weights, strict=True)):
         for place, way in enumerate(ways):
-            biases[k, place] = way.bias
+            biases[k, place] = weight * way.bias
             if way.query is not None:
-                strengths[k, place] = kappa * noise_stddev(way.query, 0.5, unit) * way.query.size
+                strengths[k, place] = weight * kappa * noise_stddev(way.query, 0.5, unit) * way.query.size
     return biases, strengths
 
 

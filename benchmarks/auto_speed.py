@@ -1,0 +1,102 @@
+"""How long `auto` takes and how much memory it needs, by the size of the table.
+
+    python benchmarks/auto_speed.py [--sizes 1000000x30 ...] [--json]
+
+The table is that of counting.py, its 15 columns once or twice, as a Parquet file; writing it costs nothing here.
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import counting
+import harness
+import numpy as np
+from harness import Case, bars, markdown, mean_by_case, publish
+
+COLUMNS = {"cpu": "CPU s", "wall": "s", "rss_mb": "MB", "measured": "measured tables"}
+SHORT = {"sizes": ("100000x15",)}
+FULL = {"sizes": ("100000x15", "1000000x15", "1000000x30", "10000000x15")}
+
+
+def document(columns: int) -> dict[str, Any]:
+    """The schema: every column of counting.py, again with a number as often as there is room."""
+    fields = counting.document()["fields"]
+    return {"fields": [{**fields[k % 15], "name": _name(fields[k % 15]["name"], k)} for k in range(columns)]}
+
+
+def _name(name: str, place: int) -> str:
+    return name if place < 15 else f"{name} {place // 15 + 1}"
+
+
+def write(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """The table as a file."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    random, writer = np.random.default_rng(seed), None
+    for start in range(0, settings["rows"], counting.CHUNK):
+        rows = min(counting.CHUNK, settings["rows"] - start)
+        parts: dict[str, Any] = {}
+        for place in range(0, settings["columns"], 15):
+            parts |= {_name(name, place): column for name, column in counting.make_chunk(random, rows).items()}
+        chunk = pa.table(parts).select([field["name"] for field in document(settings["columns"])["fields"]])
+        writer = writer or parquet.ParquetWriter(settings["path"], chunk.schema)
+        writer.write_table(chunk)
+    writer.close()
+    return {}
+
+
+def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Synthesise the file."""
+    import sundog
+
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data.parquet"
+        harness.measured(write, {**settings, "path": str(data)}, seed)
+        cpu, wall = time.process_time(), time.monotonic()
+        fitted = sundog.Synthesizer(
+            document(settings["columns"]), epsilon=1.0, delta=1e-9, dataset="speed", ledger=Path(folder) / "ledger.db"
+        ).fit(data)
+        fitted.sample()
+        return {
+            "cpu": time.process_time() - cpu,
+            "wall": time.monotonic() - wall,
+            "measured": len(fitted.released.measurements),
+        }
+
+
+def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
+    """One line a size."""
+    cases = []
+    for size in sizes["sizes"]:
+        rows, columns = (int(float(part)) for part in size.split("x"))
+        cases.append(Case(size, {"rows": rows, "columns": columns}))
+    result = mean_by_case(harness.run("auto_speed", cases, work=work, fresh=fresh))
+    publish("auto_speed", result, table=table(result), picture=bars(result, COLUMNS))
+    return result
+
+
+def table(result: Mapping[str, Any]) -> str:
+    """Markdown."""
+    return markdown(result, COLUMNS, first="rows x columns")
+
+
+def main() -> None:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", nargs="+", default=list(FULL["sizes"]), metavar="ROWSxCOLUMNS")
+    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    given = vars(parser.parse_args())
+    as_json, fresh = given.pop("json"), given.pop("fresh")
+    result = run(given, fresh=fresh)
+    print(json.dumps(result) if as_json else table(result))
+
+
+if __name__ == "__main__":
+    main()
