@@ -1,4 +1,4 @@
-"""All methods on all tables at one budget, with every metric: the table of notes and of issue `auto`'s Reach.
+"""All methods on all tables at one budget, with every metric.
 
     python benchmarks/methods_table.py --datasets adult bank_marketing --epsilon 1 --seeds 3
 

@@ -110,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             given.names or BENCHMARKS, full=given.full, fresh=given.fresh, show=not given.json
         )
     except KeyboardInterrupt:
-        say("\nstopped; what was finished is kept, and the same command goes on from there")
+        say("\nstopped; what was finished is kept, and the same command without --fresh goes on from there")
         return INTERRUPTED
     if given.json:
         print(json.dumps({"machine": machine(), "benchmarks": results, "problems": problems}))

@@ -91,7 +91,7 @@ def test_stopping_by_hand_keeps_what_is_finished(runner, tmp_path, monkeypatch, 
 
     monkeypatch.setattr(harness, "measured", stopped)
     assert runner.main(["well"]) == 130
-    assert "the same command goes on from there" in capsys.readouterr().err
+    assert "the same command without --fresh goes on from there" in capsys.readouterr().err
     assert len(list((tmp_path / "well").glob("*.json"))) == 1
 
 
