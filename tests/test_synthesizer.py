@@ -238,7 +238,7 @@ def test_a_curator_shows_no_rows():
     from sundog.unit import PrivacyUnit
 
     made = curator([("a", 1)] * 77, unit=PrivacyUnit())
-    assert "77" not in repr(made)
+    assert "77" not in repr(made).split(" at 0x")[0]  # what follows is an address
     with pytest.raises(TypeError):
         pickle.dumps(made)
 

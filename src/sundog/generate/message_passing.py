@@ -5,7 +5,8 @@ Beliefs start as exp(potentials). From the leaves up, each clique hands the sum 
     m_S = sum of belief_C over C - S,      belief_parent *= m_S;
 
 then from the root down the parent's own sums replace it: belief_C *= (sum of belief_parent over parent - S) / m_S (Hugin).
-Each message is divided by its largest entry, so nothing overflows; what underflows to 0 is below 1e-300 of its clique.
+Messages and the tables they multiply are divided by their largest entry and beliefs kept above `FAINTEST`, so that
+nothing overflows and no table vanishes, however steep the potentials.
 
 One kernel, compiled once by Numba, serves every graph: all tables lie in one vector, and an integer for each cell says
 which entry of the message it belongs to. mbi's own message passing (the oracle in the tests) is compiled by JAX for each
@@ -21,6 +22,9 @@ from jaxtyping import Float, Int
 from numba import njit
 
 from sundog.generate.calibrated import Clique
+
+FAINTEST = 1e-100
+"""No belief and no entry of a message is less than this part of the largest."""
 
 Potentials = dict[Clique, Float[np.ndarray, "..."]]
 Tables = tuple[Float[np.ndarray, "..."], ...]
@@ -73,7 +77,7 @@ class MessagePassing:
             parts[node][...] += table[spread]
         for part in parts:
             np.subtract(part, part.max(), out=part)
-        np.exp(beliefs, out=beliefs)
+        np.maximum(np.exp(beliefs, out=beliefs), FAINTEST, out=beliefs)
         _calibrated(
             beliefs, self.starts, self.parents, self.own, self.theirs, self.their_starts, self.messages,
             np.empty(self.messages[-1]),
@@ -123,9 +127,10 @@ def _calibrated(
         if parents[k] < 0:
             table /= message[0]
         else:
-            message /= message.max()
+            message[:] = np.maximum(message / message.max(), FAINTEST)
             above = beliefs[starts[parents[k]] : starts[parents[k] + 1]]
             _multiply(above, message, theirs[their_starts[k] : their_starts[k + 1]])
+            above /= above.max()
     for k in range(nodes):
         if parents[k] >= 0:
             message = sent[messages[k] : messages[k + 1]]
@@ -133,9 +138,10 @@ def _calibrated(
             ratio = np.empty(len(message))
             _sum_into(ratio, above, theirs[their_starts[k] : their_starts[k + 1]])
             table = beliefs[starts[k] : starts[k + 1]]
-            for e in range(len(message)):
-                ratio[e] = ratio[e] / message[e] if message[e] > 0.0 else 0.0
-            _multiply(table, ratio, own[starts[k] : starts[k + 1]])
+            if not (table * (ratio / message)[own[starts[k] : starts[k + 1]]]).any():
+                table[:] = 1.0  # all that the parent holds is below what numbers here can tell apart
+                message[:] = 1.0
+            _multiply(table, ratio / message, own[starts[k] : starts[k + 1]])
             table /= table.sum()
 
 
