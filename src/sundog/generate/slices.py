@@ -7,12 +7,11 @@ once per fit, shared by the step on a CPU (`particle_kernels.py`) and on a devic
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import jax
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from sundog.generate.embedding import Directions, Embedding
-from sundog.keys import Key, split, uniforms
+from sundog.keys import Key, fold_in, split, uniforms
 from sundog.queries import Marginal
 
 POINTS = 1 << 16
@@ -64,7 +63,7 @@ def make_slices(key: Key, embedding: Embedding, targets: Sequence[Target], *, po
     parts, counts = [], []
     for number, target in enumerate(targets):
         few = int(np.clip(POINTS // max(target.query.size, 1), 8, pool))
-        directions = embedding.directions(jax.random.fold_in(key, number), target.query, count=few)
+        directions = embedding.directions(fold_in(key, number), target.query, count=few)
         weights = directions.weights.astype(np.float32)
         parts.append((directions.coordinates, weights, *_sorted(embedding, target, directions)))
         counts.append(len(directions.weights))
