@@ -32,7 +32,7 @@ COLUMNS = {
     "drawing": "error of drawing",
 }
 SHORT = {"sizes": [(50_000, 10, 10)]}
-FULL = {"sizes": [(50_000, 10, 10), (307_511, 10, 10), (307_511, 104, 10), (20_000, 100, 62)]}
+FULL = {"sizes": [(50_000, 10, 10), (307_511, 10, 10), (307_511, 104, 10), (10_000, 100, 62)]}
 """Rows, columns of the table, and how many of them are measured."""
 
 

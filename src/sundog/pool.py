@@ -4,7 +4,8 @@
    holds it: the inverse-variance mean, made non-negative. Tables on a coarser axis correct the sums of merged cells.
 2. Tables. What a table says beyond independence of its pooled margins is centred along both axes (margins carry no
    dependence). What all tables together support of it (sundog.factors) is kept; of the rest the singular values are shrunk
-   by the optimal law for noise of known size (Gavish and Donoho 2017). The result is raked to the pooled margins.
+   by the optimal law for noise of known size (Gavish and Donoho 2017). What single cells still say beyond that is kept
+   where it stands out (sundog.shrinkage). The result is raked to the pooled margins.
 """
 
 import math
@@ -20,6 +21,7 @@ from sundog.estimate import nonnegative
 from sundog.factors import Excess, common_dependence
 from sundog.queries import Marginal
 from sundog.released import Measurement, Released
+from sundog.shrinkage import shrunk_towards
 
 LEAST = 0.5
 """No pooled cell is taken to be emptier than half a row."""
@@ -102,10 +104,20 @@ def _tables(
     common = common_dependence(excesses, axes=axes, shares=shares)
     cleaned = []
     for measurement, (row, column), excess, known in zip(pairs, sides, excesses, common, strict=True):
-        dependence = known + shrunk(excess.counts - known, excess.stddev)
-        table = raked(np.outer(row, column) / row.sum() + dependence, row, column)
+        independent = np.outer(row, column) / row.sum()
+        guess = independent + known + shrunk(excess.counts - known, excess.stddev)
+        table = raked(_towards(guess, independent + excess.counts, excess.stddev), row, column)
         cleaned.append((measurement.query, table.ravel(), measurement.stddev))
     return tuple(cleaned)  # type: ignore[arg-type]
+
+
+def _towards(
+    guess: Float[np.ndarray, "a b"], values: Float[np.ndarray, "a b"], stddev: float
+) -> Float[np.ndarray, "a b"]:
+    """Cells as far from their guess as the noise allows to say."""
+    known = np.maximum(guess, 0.0).ravel()
+    noise, scale = np.full(known.size, stddev), np.maximum(known, 1.0)
+    return shrunk_towards(known, values.ravel(), stddev=noise, scale=scale).reshape(guess.shape)
 
 
 def _sides(

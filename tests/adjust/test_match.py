@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjust.tiny_supports import SCHEMA, rows, table
+from sundog.adjust.denoise import MANY
 from sundog.adjust.match import Matching, NotMet, match
 from sundog.adjust.measures import measures_of
 from sundog.adjust.support import unit_of
@@ -165,3 +166,13 @@ def test_nothing_to_draw_from(made):
 def test_wrong_settings(wrong, message):
     with pytest.raises(UserError, match=message):
         Matching(**wrong)
+
+
+def test_more_measures_than_are_denoised_together():
+    given_ = measured("marginals: x, y, g")
+    done = match(KEY, SYNTHETIC, **given_, matching=Matching(closest=True))
+    assert given_["measurements"][0].query.size > MANY
+    assert done.tilt.residual < 1e-8
+    assert done.after < 0.01 * done.before
+    with pytest.raises(NotMet, match=r"answer \d+ of 528"):
+        match(KEY, rows((1, 1, 1, 1)), **given_)

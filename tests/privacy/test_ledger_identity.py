@@ -108,6 +108,39 @@ def test_a_fit_never_spends_more_than_its_budget(own_ledger, epsilon, delta, uni
     assert account.exact_rho >= sum(Fraction(squared) / (2 * Fraction(call.scale) ** 2) for call in seen.calls)
 
 
+@pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit("replace"), PrivacyUnit("add-remove", "visit", 3)])
+def test_auto_spends_its_budget_and_each_draw_is_paid_for(own_ledger, unit):
+    """Every noise call against its own entry: the scores of k tables change by at most sqrt(k) times as much as one."""
+    synthesizer = Synthesizer(
+        tables.DOCUMENT,
+        epsilon=1.0,
+        delta=1e-9,
+        neighbours=unit.neighbours,
+        unit=unit.column,
+        rows_per_unit=unit.rows,
+        ledger=own_ledger,
+    )
+    with Recorder()() as seen:
+        released = synthesizer.fit(tables.table(40)).released
+    total = Fraction(Budget(epsilon=1.0, delta=1e-9).total_rho("gaussian"))
+    account = Ledger(own_ledger).account("clinic")
+    assert total * Fraction(999999, 1000000) < account.exact_rho <= total
+    assert {call.kind for call in seen.calls} == {"gaussian"}
+    paid = [payment.rho for payment in released.payments]
+    assert len(paid) == len(seen.calls)
+    scored = sum(len(scores.candidates) for scores in released.scores)
+    for call, rho in zip(seen.calls, paid, strict=True):
+        squared = unit.rows**2 * (1 if unit.neighbours == "add-remove" else 2)
+        if len(call.exact) == scored and rho == pytest.approx(_paid_for_scores(released)):
+            squared = unit.rows**2 * scored * (1 if unit.neighbours == "add-remove" else 4)
+        assert rho >= float(Fraction(squared) / (2 * Fraction(call.scale) ** 2)) * (1 - 1e-9)
+
+
+def _paid_for_scores(released):
+    receipts = {scores.receipt for scores in released.scores}
+    return sum(payment.rho for payment in released.payments if payment.receipt in receipts)
+
+
 def test_a_curator_spends_all_it_has_and_then_refuses(own_ledger):
     made = curator([("a", 1)], unit=PrivacyUnit(), rho=0.1, ledger=Ledger(own_ledger))
     while made.remaining_rho > 1e-6:

@@ -112,7 +112,7 @@ def _direction(curvature: Any, gradient: Any, multipliers: Any, gamma: Any, swee
             if change != 0.0:
                 direction[k] += change
                 for j in range(size):
-                    slope[j] += change * curvature[j, k]
+                    slope[j] += change * curvature[k, j]  # symmetric: along the row
                 largest = max(largest, abs(change) * np.sqrt(curvature[k, k]))
         if largest < 1e-12:
             break
