@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= 2
 
-.PHONY: demo test lint bench audit clean
+.PHONY: demo test lint bench bench-full audit clean
 
 .venv/runtime: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Sundog needs Python 3.11 or newer; found " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 $(MAKECMDGOALS)") if sys.version_info < (3, 11) else None'
@@ -31,8 +31,12 @@ lint: .venv/develop
 audit: .venv/develop
 	$(BIN)/python -m pytest -n $(JOBS) -m slow
 
+# Both go on where they were stopped; FRESH=--fresh measures everything again.
 bench: .venv/develop
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py $(FRESH)
+
+bench-full: .venv/develop
+	$(BIN)/python benchmarks/run.py --full $(FRESH)
 
 clean:
 	rm -rf .venv build demo-output .pytest_cache .mypy_cache .ruff_cache

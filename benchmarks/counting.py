@@ -8,23 +8,24 @@ here; the peak of memory is taken after counting. More rows than the file holds 
 With --rows-per-unit the rows of each value of the last column count as one unit's and are bounded: the worst case for
 sorting, since nearly every row is its own unit.
 
-    python benchmarks/counting.py [--rows 10000000 ...] [--rows-per-unit K] [--json]
+    python benchmarks/counting.py [--rows 10000000 ...] [--rows-per-unit K] [--fresh] [--json]
 """
 
 import argparse
 import json
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import harness
 import numpy as np
+from harness import Case, bars, publish
 
 SUMMARY = "105 two-way and 64 three-way marginals over 15 columns"
 SHORT, FULL = (1_000_000, 10_000_000), (1_000_000, 10_000_000, 100_000_000)
@@ -35,6 +36,7 @@ TARGET = {"rows": 10_000_000, "cpu_s": 15.0, "peak_mb": 600.0}
 LABELS = {"sex": 2, "insured": 2, "triage": 5, "region": 8, "district": 12, "reason": 16, "ward": 20, "code": 60}
 WHOLE = {"age": (0, 100), "minutes": (0, 600), "visits": (0, 50)}
 DECIMAL = {"bmi": (10, 60, 3), "temperature": (34, 42, 3), "paid": (0, 2000, 2), "score": (0, 1, 6)}
+PICTURED = {"count_cpu_s": "counting, CPU s", "peak_mb": "peak MB", "noise_cpu_s": "noise, CPU s"}
 BINS, THREE_WAY, RHO = 16, 64, 0.1
 
 
@@ -78,18 +80,19 @@ def make_chunk(random: np.random.Generator, rows: int) -> dict[str, Any]:
     return columns
 
 
-def write_table(path: Path, rows: int) -> None:
+def write_table(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """The table as a Parquet file."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    random, writer = np.random.default_rng(2), None
+    random, rows, writer = np.random.default_rng(2 + seed), settings["rows"], None
     for start in range(0, rows, CHUNK):
         chunk = pa.table(make_chunk(random, min(CHUNK, rows - start)))
-        writer = writer or parquet.ParquetWriter(path, chunk.schema)
+        writer = writer or parquet.ParquetWriter(settings["path"], chunk.schema)
         writer.write_table(chunk)
     if writer is not None:
         writer.close()
+    return {}
 
 
 def count(data: str, rows_per_unit: int | None) -> dict[str, float]:
@@ -125,30 +128,28 @@ def count(data: str, rows_per_unit: int | None) -> dict[str, float]:
     return result | {"noise_cpu_s": time.process_time() - cpu}
 
 
-def run(rows: Sequence[int], rows_per_unit: int | None = None) -> dict[str, Any]:
-    """The measurements for several numbers of rows."""
+def work(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """Write the table in another process, and count it in this one."""
+    rows, size = settings["rows"], min(settings["rows"], MOST_IN_FILE)
     with tempfile.TemporaryDirectory(prefix="sundog-counting-") as folder:
-        results = [_measure(Path(folder), wanted, rows_per_unit) for wanted in sorted(rows)]
-    return {"benchmark": "counting", "summary": SUMMARY, "target": TARGET, "results": results}
-
-
-def _measure(folder: Path, rows: int, rows_per_unit: int | None) -> dict[str, Any]:
-    size = min(rows, MOST_IN_FILE)
-    table = folder / f"table-{size}.parquet"
-    if not table.exists():
-        _self("--make", str(table), "--rows", str(size))
-    data = str(table)
-    if rows > size:
+        written = Path(folder) / "table.parquet"
+        harness.measured(write_table, {"path": str(written), "rows": size}, seed)
         for link in range(rows // size):
-            os.link(table, folder / f"part-{rows}-{link}.parquet")
-        data = str(folder / f"part-{rows}-*.parquet")
-    bounded = [] if rows_per_unit is None else ["--rows-per-unit", str(rows_per_unit)]
-    return {"file_mb": round(table.stat().st_size / 1e6, 1), **json.loads(_self("--count", data, *bounded))}
+            os.link(written, Path(folder) / f"part-{link}.parquet")
+        file_mb = round(written.stat().st_size / 1e6, 1)
+        return {"file_mb": file_mb, **count(str(Path(folder) / "part-*.parquet"), settings["rows_per_unit"])}
 
 
-def _self(*arguments: str) -> str:
-    command = [sys.executable, str(Path(__file__).resolve()), *arguments]
-    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
+def run(rows: Sequence[int], *, rows_per_unit: int | None = None, fresh: bool = False) -> dict[str, Any]:
+    """The measurements for several numbers of rows."""
+    cases = [Case(f"{wanted} rows", {"rows": wanted, "rows_per_unit": rows_per_unit}) for wanted in sorted(rows)]
+    lines = harness.run("counting", cases, work=work, fresh=fresh)
+    results = [line["result"] for line in lines if "result" in line]
+    result = {"benchmark": "counting", "summary": SUMMARY, "target": TARGET, "results": results}
+    publish(
+        "counting", result, table=table(result), picture=bars({f"{e['rows']:,} rows": e for e in results}, PICTURED)
+    )
+    return result
 
 
 def table(result: dict[str, Any]) -> str:
@@ -170,16 +171,10 @@ def main() -> None:
     parser.add_argument("--rows", type=lambda text: int(float(text)), nargs="+", default=[10_000_000])
     parser.add_argument("--rows-per-unit", type=int)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--count", help=argparse.SUPPRESS)
+    parser.add_argument("--fresh", action="store_true", help="measure again what has results already")
     given = parser.parse_args()
-    if given.make:
-        write_table(given.make, given.rows[0])
-    elif given.count:
-        print(json.dumps(count(given.count, given.rows_per_unit)))
-    else:
-        result = run(given.rows, given.rows_per_unit)
-        print(json.dumps(result) if given.json else table(result))
+    result = run(given.rows, rows_per_unit=given.rows_per_unit, fresh=given.fresh)
+    print(json.dumps(result) if given.json else table(result))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ python benchmarks/evaluate_speed.py [--rows 200000] [--json]
 import argparse
 import itertools
 import json
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -14,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import harness
-from harness import DATA, Case, markdown, mean_by_case
+from harness import DATA, Case, bars, markdown, mean_by_case, publish
 
 DATASET = "acs2024_ny_multitask"
+PICTURED = {"all": "CPU s", "rss_mb": "peak MB"}
 SHORT = {"rows": [50_000], "seeds": 1}
 FULL = {"rows": [50_000, 200_000], "seeds": 1}
 
@@ -56,10 +56,9 @@ def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
         return {"absent": str(DATA)}
     cases = [Case(f"{rows} rows", {"rows": rows}) for rows in sizes["rows"]]
     results = harness.run("evaluate_speed", cases, work=work, seeds=range(sizes["seeds"]), fresh=fresh)
-    for line in results:
-        if "error" in line:
-            print(f"{line['case']}: {line['error']}", file=sys.stderr)
-    return mean_by_case(results)
+    lines = mean_by_case(results)
+    publish("evaluate_speed", lines, table=table(lines), picture=bars(lines, PICTURED))
+    return lines
 
 
 def table(result: Mapping[str, Any]) -> str:

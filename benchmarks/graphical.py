@@ -12,7 +12,6 @@ of the 64 three-way marginals. CPU seconds are those of the synthesis, memory is
 import argparse
 import json
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -133,9 +132,6 @@ def run(sizes: Mapping[str, Any], *, budget: Mapping[str, float] = BUDGET, fresh
         return {"absent": str(DATA)}
     cases: Sequence[Case] = [case_of(name, budget) for name in sizes["cases"]]
     results = harness.run("graphical", cases, work=work, seeds=range(sizes["seeds"]), fresh=fresh)
-    for line in results:
-        if "error" in line:
-            print(f"{line['case']}, seed {line['seed']}: {line['error']}", file=sys.stderr)
     result = {"budget": dict(budget), "seeds": sizes["seeds"], "means": mean_by_case(results), "runs": results}
     publish("graphical", result, table=table(result), picture=bars(result["means"], COLUMNS))
     return result

@@ -2,7 +2,7 @@
 
 A script names its cases and a top-level function `work(settings, seed) -> dict`, and calls `run`. Every case and seed runs in
 a fresh process, so that CPU seconds and peak memory are its own, and leaves one JSON file in benchmarks/results/SCRIPT/;
-a second call does only what is missing. `markdown`, `bars` and `curves` turn results into a table and pictures, and
+a second call does only what is missing (or failed). `markdown`, `bars` and `curves` turn results into a table and pictures, and
 `publish` leaves them as NAME.json, NAME.md and NAME.svg in benchmarks/results/.
 
     cases = [Case("adult-independent", {"dataset": "adult", "method": "independent"})]
@@ -28,6 +28,10 @@ from typing import Any
 RESULTS = Path(__file__).resolve().parent / "results"
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 """The public tables beside the project; benchmarks say so where they are absent."""
+PROBLEMS: list[str] = []
+"""Cases of this process's runs that failed, in words; run.py names them at the end."""
+COUNTS = {"measured": 0, "kept": 0}
+"""How many results of this process's runs were measured, and how many lay there already."""
 COLOURS = ("#d97a1c", "#2c6fbb", "#5b8c5a", "#a4508b", "#7a6f5d", "#c0392b", "#16808a", "#8e6c8a")
 
 Work = Callable[[Mapping[str, Any], int], Mapping[str, Any]]
@@ -60,7 +64,9 @@ def run(
     for seed in seeds:
         for case in cases:
             path = case.path(script, seed, folder)
-            if fresh or not _done(path):
+            kept = not fresh and _done(path)
+            COUNTS["kept" if kept else "measured"] += 1
+            if not kept:
                 print(f"{script}: {case.name}, seed {seed}", file=sys.stderr, flush=True)
                 _save(
                     path,
@@ -68,6 +74,9 @@ def run(
                     | measured(work, case.settings, seed),
                 )
             found.append(json.loads(path.read_text(encoding="utf-8")))
+            if "error" in found[-1]:
+                PROBLEMS.append(f"{script}: {case.name}, seed {seed}: {found[-1]['error']}")
+                print(PROBLEMS[-1], file=sys.stderr, flush=True)
     return found
 
 
@@ -87,6 +96,9 @@ def measured(work: Work, settings: Mapping[str, Any], seed: int) -> dict[str, An
         outcome = here.recv()
     except EOFError:
         outcome = {"error": "the process died"}
+    except BaseException:  # stopped by hand: so is the case
+        child.terminate()
+        raise
     child.join()
     return outcome | {"machine": machine()}
 

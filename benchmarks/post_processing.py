@@ -14,7 +14,6 @@ was held out. JS distance and inverse KL: means over all columns' marginals.
 import argparse
 import json
 import statistics
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -157,9 +156,6 @@ def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
             for method in sizes["methods"]
         ]
         results = harness.run("post_processing", cases, work=work, seeds=range(sizes["seeds"]), fresh=fresh)
-        for line in results:
-            if "error" in line:
-                print(f"{line['case']}, seed {line['seed']}: {line['error']}", file=sys.stderr)
         everything[f"plan {plan!r}, means of {sizes['seeds']} runs"] = _lines(results)
     pictured = {name: COLUMNS[name] for name in PICTURED}
     publish(

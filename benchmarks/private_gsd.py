@@ -20,7 +20,6 @@ tenth of the rounds, as in the paper, with as many choices in all.
 
 import argparse
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -131,9 +130,6 @@ def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
         for dataset in sizes["datasets"]:
             cases = cases_of(figure, dataset, sizes)
             results = harness.run(f"private_gsd-{figure}", cases, work=work, seeds=range(sizes["seeds"]), fresh=fresh)
-            for line in results:
-                if "error" in line:
-                    print(f"{line['case']}, seed {line['seed']}: {line['error']}", file=sys.stderr)
             name = f"{'Table 3' if figure == 'table3' else f'Figure {figure}'}: {FIGURES[figure][0]}, {dataset}"
             means = mean_by_case(results)
             found[name] = {case.removeprefix(f"{dataset}-"): numbers for case, numbers in means.items()}

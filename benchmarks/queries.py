@@ -5,24 +5,24 @@ are of the task alone, the peak of memory is of the whole process. The halfspace
 columns and 12 of five labels, whose embedding has 100 places; its codes are made chunk by chunk, as a source streams
 them, and making them is not counted. Adult is read from the folder of public tables beside the project, else left out.
 
-    python benchmarks/queries.py [--tasks NAME ...] [--json]
+    python benchmarks/queries.py [--tasks NAME ...] [--fresh] [--json]
 """
 
 import argparse
 import json
 import resource
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import harness
 import numpy as np
+from harness import DATA, Case, bars, publish
 
 SUMMARY = "exact and relaxed answers of the classes of queries"
-ADULT = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 ROWS, CHUNK = 1_000_000, 65_536
 SOFT_ROWS, GROWTH = 1000, (8, 16, 32, 64)
 TARGETS = {
@@ -36,6 +36,8 @@ TARGETS = {
 }
 SHORT = ("marginals", "prefixes", "halfspaces-20k", "relaxed", "trivial", "rounding")
 FULL = tuple(TARGETS)
+ON_ADULT = ("marginals", "prefixes", "relaxed", "trivial")
+PICTURED = {"cpu_s": "CPU s", "peak_mb": "peak MB"}
 
 
 def peak_mb() -> float:
@@ -55,8 +57,8 @@ def adult() -> Any:
     from sundog.schema import Schema
     from sundog.sources import open_table
 
-    schema = Schema.load(ADULT / "adult.schema.json")
-    return schema, open_table(str(ADULT / "adult.parquet")).read(schema)
+    schema = Schema.load(DATA / "adult.schema.json")
+    return schema, open_table(str(DATA / "adult.parquet")).read(schema)
 
 
 def fresh(rows: Any) -> Any:
@@ -199,7 +201,7 @@ def trivial() -> dict[str, float]:
     schema, rows = adult()
     with tempfile.TemporaryDirectory(prefix="sundog-queries-") as folder:
         ledger = Ledger(Path(folder) / "ledger.sqlite")
-        table = PrivateTable(str(ADULT / "adult.parquet"))
+        table = PrivateTable(str(DATA / "adult.parquet"))
         curator = Curator(table, schema, budget=Budget(rho=0.003), dataset="adult", ledger=ledger)
         curator.measure(Workload.marginals(schema, k=1).queries, 0.003)
         reference = reference_rows(key_of(0), curator.released())
@@ -258,17 +260,21 @@ TASKS: dict[str, Callable[[], dict[str, float]]] = {
 }
 
 
-def run(tasks: Sequence[str]) -> dict[str, Any]:
+def work(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """One task."""
+    found = TASKS[settings["task"]]()
+    return {**found, "peak_mb": round(peak_mb(), 1)}
+
+
+def run(tasks: Sequence[str], *, fresh: bool = False) -> dict[str, Any]:
     """The measurements of several tasks, each in a process of its own."""
-    there = (ADULT / "adult.parquet").exists()
-    wanted = [task for task in tasks if there or task not in ("marginals", "prefixes", "relaxed", "trivial")]
-    return {"benchmark": "queries", "summary": SUMMARY, "targets": TARGETS, "results": [_measure(t) for t in wanted]}
-
-
-def _measure(task: str) -> dict[str, Any]:
-    command = [sys.executable, str(Path(__file__).resolve()), "--task", task]
-    done = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE)
-    return {"task": task, **json.loads(done.stdout)}
+    there = (DATA / "adult.parquet").exists()
+    wanted = [task for task in tasks if there or task not in ON_ADULT]
+    lines = harness.run("queries", [Case(task, {"task": task}) for task in wanted], work=work, fresh=fresh)
+    results = [{"task": line["case"], **line["result"]} for line in lines if "result" in line]
+    result = {"benchmark": "queries", "summary": SUMMARY, "targets": TARGETS, "results": results}
+    publish("queries", result, table=table(result), picture=bars({e["task"]: e for e in results}, PICTURED))
+    return result
 
 
 def table(result: dict[str, Any]) -> str:
@@ -287,13 +293,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=SUMMARY)
     parser.add_argument("--tasks", nargs="+", choices=FULL, default=list(SHORT))
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--task", choices=FULL, help=argparse.SUPPRESS)
+    parser.add_argument("--fresh", action="store_true", help="measure again what has results already")
     given = parser.parse_args()
-    if given.task:
-        measured = TASKS[given.task]()
-        print(json.dumps({"peak_mb": round(peak_mb(), 1), **measured}))
-        return
-    result = run(given.tasks)
+    result = run(given.tasks, fresh=given.fresh)
     print(json.dumps(result) if given.json else table(result))
 
 

@@ -60,6 +60,39 @@ def test_lacking_columns_refuse_before_anything_is_disclosed(compare, tmp_path):
     assert found.columns == ("a", "b", "x")
 
 
+def test_columns_in_another_order_make_no_difference(compare):
+    table = GOOD.to_arrow()
+    found = compare({"as declared": table, "reversed": table.select(table.column_names[::-1])})
+    declared, turned = ({name: score.value for name, score in each.scores.items()} for each in found.tables)
+    declared.pop("utility_improvement", None)
+    turned.pop("utility_improvement")
+    assert turned == declared
+
+
+def test_identical_tables_have_no_error_and_learn_as_well_as_the_real_rows(compare):
+    pytest.importorskip("sklearn")
+    found = compare({"same": REAL.to_arrow()}, learning=True, test=related(300, 3).to_arrow())
+    scores = {name: score.value for name, score in found.tables[0].scores.items()}
+    assert {name: scores.pop(name) for name in ("f1", "boosting_error")} == {
+        name: score.value for name, score in found.reference.items()
+    }
+    assert scores.pop("inverse_kl") == pytest.approx(1.0)
+    assert scores == pytest.approx(dict.fromkeys(scores, 0.0), abs=1e-12)
+
+
+def test_missing_values_and_labels_that_nobody_declared_count_against_a_table(compare):
+    table = REAL.to_arrow()
+    a = table.column("a").to_pylist()
+    was_missing = a.count(None) / len(a)
+    for spoil, words in ((None, None), ("never heard of", "label not declared")):
+        spoilt = table.set_column(0, "a", [[spoil if k % 2 else value for k, value in enumerate(a)]])
+        found = compare({"spoilt": spoilt}).tables[0]
+        now_missing = sum(k % 2 or value is None for k, value in enumerate(a)) / len(a)
+        assert found.scores["tv1"].parts["a"] == pytest.approx(now_missing - was_missing)
+        assert found.scores["tv1"].parts["b"] == 0
+        assert (words is None and not found.notes) or words in found.notes[0]
+
+
 def test_learning_needs_scikit_learn_and_says_so(compare, monkeypatch, tmp_path):
     monkeypatch.setattr(side_by_side, "available", lambda: False)
     monkeypatch.setattr("sundog.evaluate.learning.available", lambda: False)

@@ -1,4 +1,4 @@
-"""The report in a real browser, where one is installed: it renders in light and dark."""
+"""The report in a real browser, where one is installed: it renders in light and dark, and for paper."""
 
 import shutil
 import struct
@@ -30,15 +30,20 @@ FLAGS = [
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs a Chromium browser; none is installed")
 
 
-def test_light_and_dark(tmp_path):
+@pytest.fixture
+def page(tmp_path):
     rows = related(500, 1)
     queries = [Marginal.of(SCHEMA, name) for name in SCHEMA.names] + [Marginal.of(SCHEMA, "a", "b")]
     measured = tuple(Measurement(query, answer(query, rows), 3.0, "small#1") for query in queries)
     release = Released(
         SCHEMA, measured, Guarantee(PrivacyUnit(), "gaussian", 0.02, epsilon=1.0, delta=1e-9), dataset="small"
     )
-    page = tmp_path / "report.html"
-    page.write_text(report_page(release, rows, method="independent"), encoding="utf-8")
+    path = tmp_path / "report.html"
+    path.write_text(report_page(release, rows, method="independent"), encoding="utf-8")
+    return path
+
+
+def test_light_and_dark(page, tmp_path):
     light, dark = (
         screenshot(page, tmp_path / name, *flags) for name, flags in (("light", ()), ("dark", ("--force-dark-mode",)))
     )
@@ -46,6 +51,15 @@ def test_light_and_dark(tmp_path):
     assert corner(dark) == (0x12, 0x16, 0x1C)
     assert detail(light) > 300
     assert detail(dark) > 300
+
+
+def test_on_paper_it_is_light_even_where_the_screen_is_dark(page, tmp_path):
+    """The rules for paper shown on a dark screen: what a printer gets."""
+    paper = tmp_path / "paper.html"
+    paper.write_text(page.read_text(encoding="utf-8").replace("@media print", "@media all"), encoding="utf-8")
+    picture = screenshot(paper, tmp_path / "paper", "--force-dark-mode")
+    assert corner(picture) == (0xFF, 0xFF, 0xFF)
+    assert detail(picture) > 300
 
 
 def screenshot(page, folder, *flags):

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 from numba import njit
+from scipy.linalg import LinAlgError, solve
 
 from sundog.adjust.support import Support
 
@@ -55,7 +56,8 @@ def tilt(
     while moved and steps < STEPS and _residual(multipliers, gradient, gamma) >= tolerance:
         mean = support.mean(shares)
         curvature = support.second(shares) - np.outer(mean, mean) + np.diag(problem.tau + RIDGE)
-        direction = _direction(curvature, gradient, multipliers, gamma, SWEEPS)
+        guess = _guess(curvature, gradient, multipliers, gamma)
+        direction = _direction(curvature, gradient + curvature @ guess, multipliers, gamma, guess, SWEEPS)
         multipliers, moved = _line_search(problem, multipliers, direction, gamma=gamma, start=(value, gradient))
         value, gradient, shares = problem.at(multipliers)
         steps += 1
@@ -95,12 +97,30 @@ def _residual(multipliers: Float[np.ndarray, " k"], gradient: Float[np.ndarray, 
     return float(np.where(multipliers != 0, active, resting).max())
 
 
+def _guess(
+    curvature: Float[np.ndarray, "k k"],
+    gradient: Float[np.ndarray, " k"],
+    multipliers: Float[np.ndarray, " k"],
+    gamma: float,
+) -> Float[np.ndarray, " k"]:
+    """The minimum of the quadratic model if no multiplier changes its sign: one linear system; often it is the answer."""
+    signs = np.where(multipliers != 0, np.sign(multipliers), -np.sign(gradient))
+    free = np.flatnonzero((multipliers != 0) | (np.abs(gradient) > gamma))
+    direction = np.zeros(len(gradient))
+    try:
+        direction[free] = solve(curvature[np.ix_(free, free)], -(gradient + gamma * signs)[free], assume_a="pos")
+    except LinAlgError:
+        return np.zeros(len(gradient))
+    return np.where(signs * (multipliers + direction) < 0, -multipliers, direction)
+
+
 @njit(cache=True)
-def _direction(curvature: Any, gradient: Any, multipliers: Any, gamma: Any, sweeps: Any) -> Any:  # pragma: no cover
-    """The minimum of the quadratic model plus the L1 term, by coordinate descent."""
-    size = len(gradient)
-    direction = np.zeros(size)
-    slope = gradient.copy()
+def _direction(
+    curvature: Any, slope: Any, multipliers: Any, gamma: Any, start: Any, sweeps: Any
+) -> Any:  # pragma: no cover
+    """The minimum of the quadratic model plus the L1 term, by coordinate descent from a start with that slope."""
+    size = len(slope)
+    direction = start.copy()
     for _ in range(sweeps):
         largest = 0.0
         for k in range(size):

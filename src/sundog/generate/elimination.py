@@ -42,7 +42,8 @@ def _eliminated(near: Any, sizes: Any) -> tuple[Any, float]:  # pragma: no cover
         best, cheapest = _cheapest(graph, left, sizes)
         left[best] = False
         order[step] = best
-        later[best] = graph[best] & left
+        for i in range(columns):
+            later[best, i] = graph[best, i] and left[i]
         if not _held(later, order[:step], best):
             total += cheapest
         for i in range(columns):
@@ -85,5 +86,14 @@ def _held(later: Any, earlier: Any, k: int) -> bool:  # pragma: no cover
     """Whether the clique of a column lies in that of one eliminated earlier."""
     found = False
     for e in earlier:
-        found = found or (later[e, k] and not np.any(later[k] & ~later[e]))
+        found = found or (later[e, k] and _within(later, k, e))
     return found
+
+
+@njit(cache=True, nogil=True)
+def _within(later: Any, k: int, e: int) -> bool:  # pragma: no cover
+    """Whether the later neighbours of one column are all those of another; a loop compiles in a fraction of the time."""
+    outside = 0
+    for i in range(later.shape[1]):
+        outside += later[k, i] and not later[e, i]
+    return outside == 0

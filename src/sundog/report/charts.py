@@ -20,6 +20,8 @@ ROW = 18.0
 NAME = 118.0
 VALUE = 44.0
 SQUARE = 15.0
+LETTER = 5.2
+"""How much a letter of a label turned by 55 degrees adds to a chart's height."""
 
 Shares = Float[np.ndarray, " cells"]
 
@@ -128,11 +130,16 @@ def pair_chart(facts: PairFacts) -> str:
         _text(left - 5, TOP + row * height + 11, _short(name, 17), anchor="end")
         for row, name in enumerate(facts.labels[0])
     ]
-    for column, name in enumerate(facts.labels[1]):
+    names = [_short(name, 12) for name in facts.labels[1]]
+    for column, name in enumerate(names):
         x, y = left + (column + 0.7) * width, below + 7
         turned = f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="end" transform="rotate(-55 {x:.1f} {y:.1f})">'
-        parts.append(f"{turned}{escape(_short(name, 12))}</text>")
-    return _svg(below + 68, parts, title=f"Deviations of {facts.columns[0]} by {facts.columns[1]}")
+        parts.append(f"{turned}{escape(name)}</text>")
+    return _svg(
+        below + 14 + LETTER * max(map(len, names)),
+        parts,
+        title=f"Deviations of {facts.columns[0]} by {facts.columns[1]}",
+    )
 
 
 def _top(facts: ColumnFacts) -> float:

@@ -1,0 +1,105 @@
+"""The runner of the benchmarks: it goes on after a failure, keeps what is finished, and says what went wrong."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+MODULE = """
+import harness
+from harness import Case
+SHORT, FULL = {{"cases": ["a", "b"]}}, {{"cases": ["a", "b", "c"]}}
+
+def work(settings, seed):
+    {body}
+    return {{"figure": 1.5}}
+
+def run(sizes, *, fresh=False):
+    lines = harness.run({name!r}, [Case(c, {{"c": c}}) for c in sizes["cases"]], work=work, fresh=fresh, folder={folder!r})
+    return harness.mean_by_case(lines)
+
+def table(result):
+    return harness.markdown(result, {{"figure": "figure"}})
+"""
+
+
+@pytest.fixture
+def runner(tmp_path, monkeypatch):
+    """The runner, with benchmarks of our own: one that works, one whose second case fails, one without data, one broken."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import run
+
+    bodies = {"well": "pass", "half": "assert settings['c'] != 'b', 'no b today'"}
+    for name, body in bodies.items():
+        text = MODULE.format(name=name, body=body, folder="FOLDER").replace(
+            "'FOLDER'", f"harness.Path({str(tmp_path)!r})"
+        )
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    (tmp_path / "lacking.py").write_text("SHORT = 0\ndef run(sizes, *, fresh=False):\n    return {'absent': 'there'}\n")
+    (tmp_path / "broken.py").write_text("raise RuntimeError('cannot even be imported')\n")
+    monkeypatch.setattr(run, "BENCHMARKS", ("broken", "lacking", "half", "well"))
+    yield run
+    for name in ("run", "harness", "well", "half", "lacking", "broken"):
+        sys.modules.pop(name, None)
+
+
+def test_failures_do_not_end_the_run_and_are_named(runner, capsys):
+    assert runner.main(["--json"]) == 1
+    printed, said = capsys.readouterr()
+    document = json.loads(printed)
+    assert [each["name"] for each in document["benchmarks"]] == ["broken", "lacking", "half", "well"]
+    assert document["benchmarks"][2]["result"].keys() == {"a"}
+    assert document["benchmarks"][3]["result"]["b"]["figure"] == 1.5
+    for words in (
+        "cannot even be imported",
+        "there are no public tables",
+        "half: b, seed 0: AssertionError: no b today",
+    ):
+        assert f"{words}" in said
+    assert "[4/4] well: done" in said
+
+
+def test_what_is_finished_is_kept_and_failures_are_tried_again(runner, tmp_path, capsys):
+    assert runner.main(["well"]) == 0
+    at = (next((tmp_path / "well").glob("a-*.json"))).stat().st_mtime_ns
+    assert runner.main(["well", "--full"]) == 0
+    assert "2 results from before" in capsys.readouterr().err
+    assert len(list((tmp_path / "well").glob("*.json"))) == 3
+    assert (next((tmp_path / "well").glob("a-*.json"))).stat().st_mtime_ns == at
+    assert runner.main(["well", "--fresh"]) == 0
+    assert (next((tmp_path / "well").glob("a-*.json"))).stat().st_mtime_ns > at
+    assert runner.main(["half"]) == 1
+    assert runner.main(["half"]) == 1
+    assert "1 results from before" in capsys.readouterr().err
+
+
+def test_stopping_by_hand_keeps_what_is_finished(runner, tmp_path, monkeypatch, capsys):
+    import harness
+
+    measured = harness.measured
+    calls = []
+
+    def stopped(work, settings, seed):
+        calls.append(settings)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return measured(work, settings, seed)
+
+    monkeypatch.setattr(harness, "measured", stopped)
+    assert runner.main(["well"]) == 130
+    assert "the same command without --fresh goes on from there" in capsys.readouterr().err
+    assert len(list((tmp_path / "well").glob("*.json"))) == 1
+
+
+def test_every_benchmark_has_what_the_runner_needs(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    listed = (BENCHMARKS / "run.py").read_text(encoding="utf-8").split("BENCHMARKS = (")[1].split(")")[0]
+    for name in (line.strip(' ",') for line in listed.splitlines() if line.strip()):
+        text = (BENCHMARKS / f"{name}.py").read_text(encoding="utf-8")
+        for part in ("SHORT", "FULL", "def table("):
+            assert part in text, f"{name} has no {part}"
+        assert "fresh: bool = False" in text, f"{name} cannot be resumed"
