@@ -77,7 +77,7 @@ def make_slices(key: Key, embedding: Embedding, targets: Sequence[Target], *, po
         low=np.minimum(weights, 0).sum(axis=1).astype(np.float64),
         span=np.abs(weights).sum(axis=1).astype(np.float64),
         first=np.cumsum([0, *lengths]),
-        values=np.concatenate([part[2].ravel() for part in parts]).astype(np.float32),
+        values=np.concatenate([part[2].ravel() for part in parts]),
         cumulative=np.concatenate([part[3].ravel() for part in parts]),
     )
 
@@ -90,7 +90,7 @@ def _sorted(
     projections = embedding.along(target.query, directions)[:, occupied]
     order = np.argsort(projections, axis=1, kind="stable")
     cumulative = np.cumsum(target.counts[occupied][order], axis=1) / target.counts.sum()
-    return np.take_along_axis(projections, order, axis=1), cumulative
+    return np.take_along_axis(projections.astype(np.float32), order, axis=1), cumulative
 
 
 def _padded(array: Shaped[np.ndarray, "directions own"], entries: int) -> Shaped[np.ndarray, "directions entries"]:
