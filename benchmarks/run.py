@@ -30,6 +30,7 @@ BENCHMARKS = (
     "graphical",
     "genetic",
     "private_gsd",
+    "privpgd",
     "adjust_speed",
     "post_processing",
     "auto",

@@ -8,7 +8,11 @@ import pytest
 
 @pytest.mark.parametrize(
     ("module", "without"),
-    [("sundog.private.curator", ("jax", "sklearn", "polars")), ("sundog.cli.app", ("jax", "numba", "numpy"))],
+    [
+        ("sundog.private.curator", ("jax", "sklearn", "polars")),
+        ("sundog.cli.app", ("jax", "numba", "numpy")),
+        ("sundog.methods", ("jax", "optax", "mbi", "sklearn")),
+    ],
 )
 def test_heavy_libraries_wait_until_they_are_needed(module, without):
     code = f"import sys, {module}; print([name for name in {without!r} if name in sys.modules])"
@@ -21,5 +25,30 @@ def test_drawing_noise_loads_nothing_but_opendp_itself():
         "import sys, numpy; from sundog.private import noise; noise.add_gaussian(numpy.zeros(2, dtype=int), 3.0);"
         "print([name for name in ('sklearn', 'polars', 'jax', 'mbi') if name in sys.modules])"
     )
+    shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert shown.strip() == "[]"
+
+
+def test_particles_on_a_processor_never_load_jax():
+    code = """
+import sys
+import numpy as np
+from sundog.generate import Particles
+from sundog.keys import key_of
+from sundog.queries import Marginal
+from sundog.released import Guarantee, Measurement, Released
+from sundog.schema import Schema
+from sundog.unit import PrivacyUnit
+
+field = {"type": "string", "constraints": {"enum": ["a", "b"], "required": True}}
+schema = Schema.from_json({"fields": [field | {"name": name} for name in "xyz"]})
+query = Marginal.of(schema, "x", "y", "z")
+measured = Measurement(query, np.arange(8), 1.0, "paid")
+released = Released(schema, (measured,), Guarantee(PrivacyUnit("replace"), "gaussian", 1.0), public_rows=28)
+generator = Particles(particles=100, epochs=2, steps=2)
+state = generator.fit(key_of(1), generator.init(key_of(0), schema), released=released)
+generator.sample(key_of(2), state, rows=10)
+print([name for name in ("jax", "optax", "sklearn") if name in sys.modules])
+"""
     shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert shown.strip() == "[]"

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from sundog.keys import fold_in, integer_seed, key_of, permutation, split, uniforms, words
+from sundog.keys import fold_in, integer_seed, key_of, normals, permutation, split, uniforms, words
 
 SEEDS = [0, 1, 12345, 2**31 - 1, 2**31, 2**40 + 7, 2**62 + 3]
 
@@ -36,3 +36,9 @@ def test_uniforms_permutations_and_seeds_stay_in_their_ranges():
     assert drawn.mean() == pytest.approx(0.5, abs=0.01)
     assert sorted(permutation(key_of(3), 50)) == list(range(50))
     assert 0 <= integer_seed(key_of(3)) < 2**31
+
+
+def test_normals_have_the_moments_of_a_normal_law():
+    drawn = normals(key_of(4), 50_000)
+    assert np.isfinite(drawn).all()
+    assert [np.mean(drawn**k) for k in (1, 2, 3, 4)] == pytest.approx([0, 1, 0, 3], abs=0.08)

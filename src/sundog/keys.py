@@ -1,7 +1,7 @@
 """Explicit randomness for everything that is not privacy noise: functions of a JAX key, never of hidden state.
 
 A key is the two 32-bit words of a JAX key (Threefry-2x32; Salmon, Moraes, Dror, Shaw 2011), and every function here
-gives what jax.random gives for it, so that JAX takes these keys too. They are worked out in NumPy, because the
+but `normals` gives what jax.random gives for it, so that JAX takes these keys too. They are worked out in NumPy, because the
 methods that need nothing else of JAX would otherwise pay for starting it: a second, and a hundred megabytes.
 """
 
@@ -42,6 +42,12 @@ def words(key: Key, count: int) -> Int[np.ndarray, " count"]:
 def uniforms(key: Key, count: int) -> Float[np.ndarray, " count"]:
     """Independent uniform numbers in [0, 1) with 53 bits."""
     return (words(key, count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def normals(key: Key, count: int) -> Float[np.ndarray, " count"]:
+    """Independent standard normal numbers (Box-Muller); not those of jax.random."""
+    radius, angle = (uniforms(part, count) for part in split(key, 2))
+    return np.sqrt(-2.0 * np.log1p(-radius)) * np.cos(2.0 * np.pi * angle)
 
 
 def permutation(key: Key, count: int) -> Int[np.ndarray, " count"]:

@@ -99,8 +99,8 @@ def test_histogram_ranks_and_sorted_ranks_give_the_same_gradient(kind):
 def test_the_two_engines_move_particles_alike():
     _, slices, positions = ready()
     schedule = make_schedule(key_of(1), slices, epochs=2, batch=2, directions=4, particles=20_000, rates=(0.02, 0.01))
-    penalty = Bound((0, 1), (1.0, -1.0), 0.0, strength=0.5)
-    options = {"schedule": schedule, "window": 15_000, "penalties": (penalty,)}
+    penalties = (Bound((0, 1), (1.0, -1.0), 0.0, strength=0.5), Protected((0, 1), (0.6, 0.8), 0.7, 0.49, strength=1.0))
+    options = {"schedule": schedule, "window": 15_000, "penalties": penalties}
     threads = particle_threads.descend(positions, slices, buckets=8192, **options)
     device = particle_device.descend(positions, slices, **options)
     moved = np.abs(threads - positions).mean()
@@ -179,6 +179,11 @@ def test_slopes_are_derivatives(penalty):
         nudged[i] += 1e-6
         change = (penalty.value(nudged, np) - penalty.value(y, np)) / 1e-6
         assert penalty.slope(y, np)[i] == pytest.approx(change * len(y), rel=1e-3, abs=1e-8)
+
+
+def test_a_protected_statistic_is_pushed_early_and_then_left_alone():
+    penalty = Protected((0,), (1.0,), 0.4, 0.5, strength=2.0)
+    assert [float(penalty.strength_at(at, np)) for at in (0.0, 0.35, 0.7, 1.0)] == pytest.approx([2, 1, 0, 0])
 
 
 def ages_above(state, limit=60):

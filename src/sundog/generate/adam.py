@@ -7,15 +7,11 @@ loss by `tolerance` (relative), the learning rate is halved; after `halvings` of
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Protocol
-
-import jax
-import jax.numpy as jnp
-import optax
 
 from sundog.generate.panels import Kind, Matrix, Panel, add_panels
 from sundog.generate.soft_table import HARD, Frame, Known
+from sundog.lazy_jax import jax, jit, jnp, optax
 
 Params = Any
 STILL: dict[Kind, float] = {"cells": 1.0, "ranges": 1.0, "halfspaces": 1.0}
@@ -147,18 +143,18 @@ def slower(position: Position) -> Position:
     return replace(position, rates=(rate / 2, number_rate / 2))
 
 
-@partial(jax.jit, static_argnames=("maker",))
+@jit(static=("maker",))
 def _soft(params: Params, known: Known, sharpness: Any, *, maker: Maker) -> Matrix:
     return maker(params, known, sharpness)
 
 
-@partial(jax.jit, static_argnames=("maker",))
+@jit(static=("maker",))
 def hard_matrix(params: Params, known: Known, *, maker: Maker) -> Matrix:
     """The feature matrix with exact numbers and thresholds."""
     return maker(params, known, (HARD, HARD), hard=True)
 
 
-@partial(jax.jit, static_argnames=("maker",))
+@jit(static=("maker",))
 def _stepped(
     params: Params, moments: Any, gradient: Matrix, known: Known, sharpness: Any, rates: Any, *, maker: Maker
 ) -> tuple[Params, Any, Matrix]:

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-import jax
 import numpy as np
 from jaxtyping import Float, Int
 
 from sundog.axis import Axis
-from sundog.keys import Key, split, uniforms
+from sundog.keys import Key, normals, split, uniforms
 from sundog.queries import Marginal
 from sundog.schema import Categorical, Column, Schema
 
@@ -116,7 +115,7 @@ def _sphere(key: Key, dimensions: int, count: int) -> Float[np.ndarray, "count d
     if dimensions == 2:
         angles = np.pi * (np.arange(count) + 0.5) / count
         return np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    normal = np.asarray(jax.random.normal(key, (count, dimensions)), dtype=np.float64)
+    normal = normals(key, count * dimensions).reshape(count, dimensions)
     return normal / np.linalg.norm(normal, axis=1, keepdims=True)
 
 

@@ -12,10 +12,8 @@ paper: one loss over all measurements weighted by their noise, no moving average
 from dataclasses import dataclass, field
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from sundog.axis import Axis
 from sundog.bins import Leaves, leaves_of, uniform_leaves
@@ -25,6 +23,7 @@ from sundog.generate.panels import Matrix
 from sundog.generate.relaxed_projection import SoftMaker, held_frame, only_columns, problem_of, soft_answer
 from sundog.generate.soft_table import Frame, Known, SoftTable, features, rounded
 from sundog.keys import Key, split
+from sundog.lazy_jax import Array, jax, jnp
 from sundog.queries import BinaryTree, Marginal, Query
 from sundog.released import Released
 from sundog.rows import Rows

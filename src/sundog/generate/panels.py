@@ -16,13 +16,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from sundog.axis import Axis
 from sundog.generate.soft_table import EMBEDDED, FAR, HARD, MISSING, Frame, Known, place_of
+from sundog.lazy_jax import Array, accelerated, jax, jit, jnp
 from sundog.queries import Conditional, Halfspaces, Ranges
 from sundog.queries.halfspace import GRID
 from sundog.schema import Numeric, Schema
@@ -130,7 +129,7 @@ def _pieces(frame: Frame, inner: Inner, known: Known) -> list[tuple[tuple[Any, .
 
 def _members(queries: int) -> int:
     """How many queries are held at a time: the largest allowed number that is at least half full."""
-    allowed = MEMBERS if jax.default_backend() == "cpu" else (*MEMBERS, MORE)
+    allowed = (*MEMBERS, MORE) if accelerated() else MEMBERS
     return max((size for size in allowed if 2 * queries > size), default=allowed[0])
 
 
@@ -205,7 +204,7 @@ def _device(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(jnp.asarray(array) for array in arrays)
 
 
-@jax.jit
+@jit()
 def _halfspace_counts(
     matrix: Matrix, sharpness: Any, labels: Any, places: Any, theta: Any, cuts: Any
 ) -> Float[Array, "queries labels"]:
@@ -217,7 +216,7 @@ def _halfspace_counts(
     )
 
 
-@jax.jit
+@jit()
 def _range_counts(
     matrix: Matrix, sharpness: Any, labels: Any, feature: Any, missing: Any, is_number: Any, low: Any, high: Any
 ) -> Float[Array, "queries labels"]:
@@ -238,7 +237,7 @@ def _adding(counts: Counts) -> Callable[..., tuple[Float[Array, ""], Matrix]]:
         complement = jnp.square(1.0 - found.sum(axis=1) - values[:, -1])
         return (weight * error + rest * complement).sum()
 
-    @jax.jit
+    @jit()
     def add(matrix: Matrix, loss: Any, gradient: Matrix, sharpness: Any, *arrays: Any) -> tuple[Any, Matrix]:
         value, slope = jax.value_and_grad(part)(matrix, sharpness, *arrays)
         return loss + value, gradient + slope

@@ -55,6 +55,7 @@ def _steps(schedule: Schedule, marginals: int) -> dict[str, Array]:
         "factors": jnp.asarray(schedule.factors, jnp.float32),
         "offset": jnp.asarray(schedule.offsets, jnp.int32),
         "rate": jnp.asarray(schedule.rates, jnp.float32),
+        "progress": jnp.arange(len(schedule.rates), dtype=jnp.float32) / len(schedule.rates),
         "share": jnp.asarray(schedule.marginals / marginals, jnp.float32),
     }
 
@@ -65,7 +66,8 @@ def _epoch(carry: Any, tables: Any, steps: Any, *, window: int, penalties: tuple
         positions, mean, square, count = carry
         gradient, touched = gradients(positions, tables, chosen=step["chosen"], factors=step["factors"])
         for penalty in penalties:
-            gradient, touched = _add(penalty, positions, gradient, touched, share=step["share"])
+            factor = step["share"] * penalty.strength_at(step["progress"], jnp)
+            gradient, touched = _add(penalty, positions, gradient, touched, factor=factor)
         rows = (jnp.arange(positions.shape[1]) - step["offset"]) % positions.shape[1] < window
         moving = touched[:, None] & rows[None, :]
         return _adam((positions, mean, square, count + 1), gradient, moving=moving, rate=step["rate"]), None
@@ -96,11 +98,11 @@ def _residual(projections: Array, values: Array, cumulative: Array) -> Array:
     return jnp.zeros_like(projections).at[order].set(ordered - targets)
 
 
-def _add(penalty: Penalty, positions: Array, gradient: Array, touched: Array, *, share: Array) -> tuple[Array, Array]:
+def _add(penalty: Penalty, positions: Array, gradient: Array, touched: Array, *, factor: Array) -> tuple[Array, Array]:
     own = jnp.asarray(penalty.coordinates)
     weights = jnp.asarray(penalty.weights, jnp.float32)
     slope = penalty.slope(weights @ positions[own], jnp)
-    return gradient.at[own].add(penalty.strength * share * weights[:, None] * slope), touched.at[own].set(True)
+    return gradient.at[own].add(factor * weights[:, None] * slope), touched.at[own].max(factor > 0)
 
 
 def _adam(carry: Any, gradient: Array, *, moving: Array, rate: Array) -> Any:

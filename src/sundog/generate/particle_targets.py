@@ -9,7 +9,6 @@ cells as the largest table over the same columns says, else as if the columns we
 from collections.abc import Sequence
 from typing import Literal
 
-import jax
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -19,7 +18,7 @@ from sundog.estimate import nonnegative
 from sundog.generate.embedding import Embedding, Kind
 from sundog.generate.sliced_projection import largest_remainder, project
 from sundog.generate.slices import Target
-from sundog.keys import Key
+from sundog.keys import Key, fold_in
 from sundog.queries import Marginal
 from sundog.schema import Column, Schema
 
@@ -65,7 +64,7 @@ def make_targets(
     lifted: dict[int, tuple[Marginal, Float[np.ndarray, " cells"]]] = {}
     for number in sorted(range(len(estimates)), key=lambda number: -estimates[number].query.size):
         estimate = estimates[number]
-        measure = _probabilities(jax.random.fold_in(key, number), schema, estimate, kind=kind, projection=projection)
+        measure = _probabilities(fold_in(key, number), schema, estimate, kind=kind, projection=projection)
         finer = [lifted[k] for k in lifted if set(estimate.query.columns) <= set(estimates[k].query.columns)]
         lifted[number] = _on_grain(estimate.query, measure, own, finer=finer)
     found = [lifted[number] for number in range(len(estimates))]

@@ -45,7 +45,8 @@ def descend(
             gradient[:] = 0
             for penalty in penalties:
                 share = schedule.marginals[step] / (len(slices.marginals) - 1)
-                _add(penalty, positions, offset, share=share, gradient=gradient, touched=touched)
+                part = share * float(penalty.strength_at(step / len(schedule.rates), np))
+                _add(penalty, positions, offset, factor=part, gradient=gradient, touched=touched)
 
             def move(part: tuple[int, int], step: int = step) -> None:
                 gradients(residual, chosen, slices.coordinates, slices.weights, factors, *part, gradient)  # noqa: B023
@@ -97,14 +98,16 @@ def _add(
     positions: Positions,
     offset: int,
     *,
-    share: float,
+    factor: float,
     gradient: Float[np.ndarray, "coordinates window"],
     touched: Bool[np.ndarray, " coordinates"],
 ) -> None:
-    """Add one penalty's gradient, weighed by the share of the marginals that this step sees."""
+    """Add one penalty's gradient times a factor: its strength and the share of the marginals that this step sees."""
+    if factor == 0:
+        return
     own = np.asarray(penalty.coordinates)
     weights = np.asarray(penalty.weights, dtype=np.float32)
     slope = penalty.slope(weights @ positions[own], np)
     window = (offset + np.arange(gradient.shape[1])) % positions.shape[1]
-    gradient[own] += (penalty.strength * share * weights[:, None] * slope[window]).astype(np.float32)
+    gradient[own] += (factor * weights[:, None] * slope[window]).astype(np.float32)
     touched[own] = True

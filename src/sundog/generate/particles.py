@@ -15,20 +15,20 @@ itself). Any marginals may be given (any number of columns, differently cut).
 from dataclasses import dataclass
 from typing import Literal
 
-import jax
 import numpy as np
 from jaxtyping import Float, Int
 
 from sundog.axis import Axis
 from sundog.consistency import consistent, estimates_of
-from sundog.generate import particle_device, particle_threads
+from sundog.generate import particle_threads
 from sundog.generate.declared_penalties import declared_penalties
 from sundog.generate.embedding import Embedding, Kind
 from sundog.generate.particle_targets import Projection, grains, make_targets, one_way, widths
 from sundog.generate.penalties import Penalty
 from sundog.generate.sliced_projection import largest_remainder
 from sundog.generate.slices import Schedule, Slices, make_schedule, make_slices
-from sundog.keys import Key, key_of, permutation, split, uniforms
+from sundog.keys import Key, fold_in, key_of, permutation, split, uniforms
+from sundog.lazy_jax import accelerated
 from sundog.queries import Marginal, Query, SigmoidSum, answer
 from sundog.released import Released
 from sundog.rows import Rows
@@ -125,7 +125,7 @@ class Particles:
 
     def _rows(self, key: Key, state: ParticleState, picked: Int[np.ndarray, " rows"]) -> Rows:
         codes = [
-            _codes(uniforms(jax.random.fold_in(key, k), len(picked)), place.axis, cells[picked])
+            _codes(uniforms(fold_in(key, k), len(picked)), place.axis, cells[picked])
             for k, (place, cells) in enumerate(zip(state.embedding.places, state.cells(), strict=True))
         ]
         return Rows(state.schema, tuple(codes))
@@ -162,7 +162,9 @@ class Particles:
         penalties: tuple[Penalty, ...],
     ) -> Float[np.ndarray, "coordinates particles"]:
         window = max(1, round(positions.shape[1] * self.updated))
-        if self.engine == "jax" or (self.engine == "auto" and jax.default_backend() != "cpu"):
+        if self.engine == "jax" or (self.engine == "auto" and accelerated()):
+            from sundog.generate import particle_device
+
             return particle_device.descend(positions, slices, schedule=schedule, window=window, penalties=penalties)
         return particle_threads.descend(
             positions, slices, schedule=schedule, window=window, penalties=penalties, buckets=self.buckets
@@ -176,8 +178,8 @@ def _start(
     cells = []
     for k, share in enumerate(shares):
         ordered = np.repeat(np.arange(len(share)), largest_remainder(share, particles))
-        cells.append(ordered[permutation(jax.random.fold_in(key, k), particles)])
-    return _placed(jax.random.fold_in(key, len(shares)), embedding, cells)
+        cells.append(ordered[permutation(fold_in(key, k), particles)])
+    return _placed(fold_in(key, len(shares)), embedding, cells)
 
 
 def _placed(
@@ -188,7 +190,7 @@ def _placed(
     for k, (place, own) in enumerate(zip(embedding.places, cells, strict=True)):
         part = positions[place.first : place.first + place.dimensions]
         if place.dimensions == 1:
-            part[0] = (own + uniforms(jax.random.fold_in(key, k), len(own))) / place.axis.size
+            part[0] = (own + uniforms(fold_in(key, k), len(own))) / place.axis.size
         else:
             part[:] = place.centres()[:, own]
     return np.clip(positions, 0.0, 1.0)

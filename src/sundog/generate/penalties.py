@@ -3,11 +3,14 @@
 Every penalty here is a function of one linear form of a particle's coordinates, y_i = <w, z_i>, and its gradient is
 m dR/dz_i = w * slope(y)_i: the mean over particles is divided out, and a step that sees a part of the marginals takes the
 same part of the penalty, so that its strength means the same for any number of particles, batches and epochs.
+`strength_at` is the factor lambda at a point of the descent, from 0 to 1.
 
 - Protected (the paper's Sec. 4.4, App. B): R = 10^-6 / (10^-4 + (S(Z) - s)^2), S the mean of sigmoid(5 (y - b)) and s its
   DP estimate, measured by the curator like anything else. It pushes a threshold statistic away from the truth. The paper
   prints the threshold's sign both ways; here y - b. Its numerator is 0.01, which outweighs the distances by far when both
-  are in the units of Eq. 7: here strength 1 moves the statistic visibly at a moderate cost in the marginals.
+  are in the units of Eq. 7: here strength 1 moves the statistic visibly at a moderate cost in the marginals. It fades out
+  over the first 70 % of the descent: particles are told early which of the arrangements with the same marginals to take,
+  and the marginals are then fitted undisturbed. With a constant strength they were not (docs/privpgd.md).
 - Bound: R = mean of max(0, y - b)^2, or of (y - b)^2 for an equality: a linear constraint in its soft form.
 """
 
@@ -17,6 +20,8 @@ from typing import Any, Protocol
 
 SHARPNESS = 5.0
 HEIGHT, WIDTH = 1e-6, 1e-4
+FADED = 0.7
+"""Where in the descent a protected statistic is pushed no more."""
 
 
 class Penalty(Protocol):
@@ -30,9 +35,8 @@ class Penalty(Protocol):
     def weights(self) -> tuple[float, ...]:
         """Its weights."""
 
-    @property
-    def strength(self) -> float:
-        """The factor lambda."""
+    def strength_at(self, progress: Any, numpy_like: ModuleType) -> Any:
+        """The factor lambda at this point of the descent."""
 
     def value(self, projections: Any, numpy_like: ModuleType) -> Any:
         """R, from the linear form of all particles."""
@@ -50,6 +54,10 @@ class Protected:
     threshold: float
     estimate: float
     strength: float
+
+    def strength_at(self, progress: Any, numpy_like: ModuleType) -> Any:
+        """Falling to nothing."""
+        return self.strength * numpy_like.maximum(0.0, 1 - progress / FADED)
 
     def value(self, projections: Any, numpy_like: ModuleType) -> Any:
         """10^-6 / (10^-4 + difference^2)."""
@@ -75,6 +83,10 @@ class Bound:
     limit: float
     strength: float
     equal: bool = False
+
+    def strength_at(self, progress: Any, numpy_like: ModuleType) -> Any:
+        """The same all along."""
+        return self.strength
 
     def value(self, projections: Any, numpy_like: ModuleType) -> Any:
         """The mean squared excess."""

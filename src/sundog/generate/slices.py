@@ -7,12 +7,11 @@ once per fit, shared by the step on a CPU (`particle_kernels.py`) and on a devic
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import jax
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from sundog.generate.embedding import Directions, Embedding
-from sundog.keys import Key, split, uniforms
+from sundog.keys import Key, fold_in, split, uniforms
 from sundog.queries import Marginal
 
 POINTS = 1 << 16
@@ -64,7 +63,7 @@ def make_slices(key: Key, embedding: Embedding, targets: Sequence[Target], *, po
     parts, counts = [], []
     for number, target in enumerate(targets):
         few = int(np.clip(POINTS // max(target.query.size, 1), 8, pool))
-        directions = embedding.directions(jax.random.fold_in(key, number), target.query, count=few)
+        directions = embedding.directions(fold_in(key, number), target.query, count=few)
         weights = directions.weights.astype(np.float32)
         parts.append((directions.coordinates, weights, *_sorted(embedding, target, directions)))
         counts.append(len(directions.weights))
@@ -78,7 +77,7 @@ def make_slices(key: Key, embedding: Embedding, targets: Sequence[Target], *, po
         low=np.minimum(weights, 0).sum(axis=1).astype(np.float64),
         span=np.abs(weights).sum(axis=1).astype(np.float64),
         first=np.cumsum([0, *lengths]),
-        values=np.concatenate([part[2].ravel() for part in parts]).astype(np.float32),
+        values=np.concatenate([part[2].ravel() for part in parts]),
         cumulative=np.concatenate([part[3].ravel() for part in parts]),
     )
 
@@ -91,7 +90,7 @@ def _sorted(
     projections = embedding.along(target.query, directions)[:, occupied]
     order = np.argsort(projections, axis=1, kind="stable")
     cumulative = np.cumsum(target.counts[occupied][order], axis=1) / target.counts.sum()
-    return np.take_along_axis(projections, order, axis=1), cumulative
+    return np.take_along_axis(projections.astype(np.float32), order, axis=1), cumulative
 
 
 def _padded(array: Shaped[np.ndarray, "directions own"], entries: int) -> Shaped[np.ndarray, "directions entries"]:

@@ -22,16 +22,15 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from sundog.axis import Axis
 from sundog.bins import Leaves, refined
 from sundog.draws import draw_within
 from sundog.generate.independent import systematic
 from sundog.keys import Key, permutation, split, uniforms
+from sundog.lazy_jax import Array, jax, jnp
 from sundog.queries.halfspace import GRID
 from sundog.released import Released
 from sundog.rows import Rows

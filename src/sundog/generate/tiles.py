@@ -13,14 +13,13 @@ columns up to a given one, however the set of tables grows, and memory is a tile
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
 from sundog.axis import Axis
 from sundog.generate.panels import Matrix, Panel, Target
 from sundog.generate.soft_table import Frame
+from sundog.lazy_jax import jit, jnp
 from sundog.queries import Marginal
 
 LINES = (64, 512)
@@ -95,7 +94,7 @@ def _tile(
     )
 
 
-@jax.jit
+@jit()
 def _add_tile(
     matrix: Matrix, loss: Any, gradient: Matrix, sharpness: Any, left: Any, right: Any, target: Any, weight: Any
 ) -> tuple[Any, Matrix]:

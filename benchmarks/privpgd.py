@@ -1,0 +1,267 @@
+"""PrivPGD's own figures: the six metrics of its tables, an ablation, cost by size, and its protected statistic (Figure 3).
+
+    python benchmarks/privpgd.py [--parts reach table ablation embeddings cost protected] [--seeds 3] [--json]
+
+- reach: Adult at 100,000 particles, with the authors' noise and with exact accounting; the authors' own figures beside.
+- table: our methods on Adult and on an ACS table, as users run them (Tables 1 to 6).
+- ablation: one thing at a time done as in the paper, or left out.
+- embeddings: unordered labels on a line or on a simplex, on several tables.
+- cost: CPU seconds of an epoch by particles and by marginals.
+- protected: errors against the strength of the penalty on one threshold statistic (Figure 3).
+
+Needs the public tables in ../shared/data beside the repository. A second call does only what is missing.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import harness
+from harness import DATA, Case, bars, curves, markdown, mean_by_case, publish
+
+AUTHORS = {
+    "sw1": 0.0021, "tv": 0.0381, "covariance": 0.079, "counting": 0.0105, "thresholding": 0.0043, "boosting": 0.151,
+    "fit_cpu_s": 384.0,
+}  # fmt: skip
+"""The authors' code on Adult, five seeds; seconds on an H200, not CPU seconds."""
+ABLATIONS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "no consistency": {"consistency": False},
+    "least-squares projection": {"projection": "least squares"},
+    "80 % masked": {"updated": 0.2},
+    "ten directions": {"directions": 10},
+    "paper's rate .1": {"rate": 0.1},
+    "simplex embedding": {"embedding": "simplex"},
+}
+METHODS = ("privpgd", "mst", "aim", "private-gsd", "auto")
+TABLES = ("adult", "acs2024_ny_income")
+SIZES = ((25_000, 91), (50_000, 91), (100_000, 91), (200_000, 91), (1_000_000, 91), (100_000, 45), (100_000, 22))
+STRENGTHS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)
+FEW = 10_000
+
+
+def reach(noise: str, particles: int = 100_000) -> Case:
+    """Adult with one kind of noise."""
+    return Case(f"reach-{noise}-{particles}", {"part": "reach", "noise": noise, "particles": particles})
+
+
+def cost(particles: int, marginals: int) -> Case:
+    """The epochs of one size."""
+    return Case(f"cost-{particles}-{marginals}", {"part": "cost", "particles": particles, "marginals": marginals})
+
+
+def protected(strength: float, particles: int = 20_000) -> Case:
+    """A penalty of one strength."""
+    settings = {"part": "protected", "strength": strength, "particles": particles}
+    return Case(f"protected-{strength:g}", settings)
+
+
+PARTS = {
+    "reach": [reach("exact"), reach("authors")],
+    "table": [
+        Case(f"{table}-{method}", {"part": "table", "table": table, "method": method})
+        for table in TABLES
+        for method in METHODS
+    ],
+    "ablation": [Case(f"ablation: {name}", {"part": "ablation", "name": name, "particles": FEW}) for name in ABLATIONS],
+    "embeddings": [
+        Case(f"{table}-{kind}", {"part": "embeddings", "table": table, "kind": kind, "particles": FEW})
+        for table in ("adult", "bank_marketing", "mushroom", "online_shoppers")
+        for kind in ("line", "simplex")
+    ],
+    "cost": [cost(*size) for size in SIZES],
+    "protected": [protected(strength) for strength in STRENGTHS],
+}
+COLUMNS = {
+    "protected": "protected", "sw1": "SW1", "tv": "TV", "covariance": "covariance", "counting": "counting",
+    "thresholding": "thresholding", "boosting": "boosting error", "epoch_cpu_s": "CPU s an epoch",
+    "projection_cpu_s": "projection CPU s", "fit_cpu_s": "fit CPU s", "fit_mb": "fit MB",
+}  # fmt: skip
+SHORT = {
+    "cases": [reach("exact", FEW), cost(25_000, 91), cost(50_000, 91), protected(0.0, FEW), protected(1.0, FEW)],
+    "seeds": 1,
+}
+FULL = {"cases": [case for part in PARTS.values() for case in part], "seeds": 3}
+
+
+def fitted(table: Any, generator: Any, *, seed: int, released: Any) -> tuple[dict[str, float], Any]:
+    """One fit: what it cost, and its rows."""
+    from projection import costs
+
+    from sundog.keys import key_of, split
+
+    first, second, third = split(key_of(seed), 3)
+    state = generator.init(first, table.schema)
+    start = time.process_time()
+    state = generator.fit(second, state, released=released)
+    found = {"fit_cpu_s": time.process_time() - start}
+    rows = generator.sample(third, state, rows=generator.particles)
+    return found | {"fit_mb": costs()["made_mb"]}, rows
+
+
+def particles(settings: Mapping[str, Any], **changes: Any) -> Any:
+    """The generator as the method has it, with another number of particles."""
+    from sundog.generate import Particles
+
+    return replace(Particles(particles=settings["particles"], steps=1), **changes)
+
+
+def do_reach(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    from privpgd_table import Table
+
+    table = Table(seed)
+    released = table.released(seed, settings["noise"])
+    found, rows = fitted(table, particles(settings), seed=seed, released=released)
+    return found | table.metrics(table.cells(rows)) | {"projection_cpu_s": projection_seconds(table, released)}
+
+
+def projection_seconds(table: Any, released: Any) -> float:
+    """CPU seconds of consistency and projection of all tables."""
+    from sundog.consistency import consistent
+    from sundog.generate.particle_targets import make_targets
+    from sundog.keys import key_of
+
+    start = time.process_time()
+    make_targets(
+        key_of(0), table.schema, estimates=consistent(released), axes=tuple(table.axes), kind="line",
+        projection="sliced W1", particles=100_000,
+    )  # fmt: skip
+    return time.process_time() - start
+
+
+def do_table(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    from privpgd_table import Table
+    from projection import costs
+
+    from sundog.keys import key_of
+    from sundog.methods import recipe_of
+    from sundog.synthesize import run as synthesise
+
+    table, recipe = Table(seed, settings["table"]), recipe_of(settings["method"])
+    start = time.process_time()
+    curator = table.curator(selects=recipe.rule.selects)
+    released, state = synthesise(key_of(seed), curator, recipe=recipe, report=lambda _: None)
+    rows = recipe.generator.sample(key_of(seed), state, rows=released.rows)
+    spent = {"fit_cpu_s": time.process_time() - start, "fit_mb": costs()["made_mb"]}
+    return spent | table.metrics(table.cells(rows))
+
+
+def do_ablation(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    from privpgd_table import Table
+
+    table, generator = Table(seed), particles(settings, **ABLATIONS[settings["name"]])
+    found, rows = fitted(table, generator, seed=seed, released=table.released(seed))
+    return found | table.metrics(table.cells(rows), boosting=False)
+
+
+def do_embeddings(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    from privpgd_table import Table
+
+    table, generator = Table(seed, settings["table"]), particles(settings, embedding=settings["kind"])
+    found, rows = fitted(table, generator, seed=seed, released=table.released(seed))
+    return found | table.metrics(table.cells(rows), boosting=False)
+
+
+def do_cost(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """The cost of 12 epochs less that of 2; as if there were as many rows, since particles are at most four a row."""
+    from privpgd_table import Table
+
+    table = Table(seed)
+    released = replace(table.released(seed), public_rows=settings["particles"])
+    part = released.with_measurements(released.measurements[: settings["marginals"]])
+    fits = [fitted(table, particles(settings, epochs=n), seed=seed, released=part)[0] for n in (2, 12)]
+    return {"epoch_cpu_s": (fits[1]["fit_cpu_s"] - fits[0]["fit_cpu_s"]) / 10, "fit_mb": fits[1]["fit_mb"]}
+
+
+def do_protected(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """A random threshold over all columns is measured, and pushed away from its estimate."""
+    import numpy as np
+    from privpgd_table import Table
+
+    from sundog.generate.declared_penalties import sigmoid_query
+    from sundog.queries import answer
+    from sundog.queries.sigmoid import UNIT
+
+    names = Table(seed).schema.names
+    theta = np.random.default_rng(3).normal(size=len(names))
+    weights = dict(zip(names, (theta / np.linalg.norm(theta)).round(3).tolist(), strict=True))
+    declared = {"kind": "protected", "weights": weights, "threshold": 0.1, "strength": settings["strength"]}
+    table = Table(seed, constraints=(declared,))
+    query = sigmoid_query(table.schema.constraints[0])
+    found, rows = fitted(table, particles(settings), seed=seed, released=table.released(seed, extra=(query,)))
+    shares = [answer(query, own)[0] / len(own) / UNIT for own in (rows, table.rows)]
+    return {"protected": float(abs(shares[0] - shares[1]))} | found | table.metrics(table.cells(rows))
+
+
+TASKS = {
+    "reach": do_reach, "table": do_table, "ablation": do_ablation, "embeddings": do_embeddings, "cost": do_cost,
+    "protected": do_protected,
+}  # fmt: skip
+
+
+def work(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """One case."""
+    return TASKS[settings["part"]](settings, seed)
+
+
+def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
+    """The means over the seeds, case by case; also published as JSON, Markdown and pictures."""
+    if not DATA.is_dir():
+        return {"absent": str(DATA)}
+    results = harness.run("privpgd", sizes["cases"], work=work, seeds=range(sizes["seeds"]), fresh=fresh)
+    lines = mean_by_case(results)
+    failed = [f"{line['case']}, seed {line['seed']}: {line['error']}" for line in results if "error" in line]
+    result = {"cases": lines | {"authors (H200)": AUTHORS}, "failed": failed}
+    publish("privpgd", result, table=table(result), picture=bars(lines, COLUMNS))
+    for name, (picture, x, y) in pictures(sizes["cases"], lines).items():
+        publish(f"privpgd-{name}", result, table=table(result), picture=curves(picture, x=x, y=y))
+    return result
+
+
+def pictures(
+    cases: Sequence[Case], lines: Mapping[str, Any]
+) -> dict[str, tuple[dict[str, dict[float, float]], str, str]]:
+    """Cost by particles and by marginals, and Figure 3; those without any point are left out."""
+    found: dict[str, tuple[dict[str, dict[float, float]], str, str]] = {}
+
+    def point(picture: str, labels: tuple[str, str], line: str, at: float, value: float) -> None:
+        found.setdefault(picture, ({}, *labels))[0].setdefault(line, {})[at] = value
+
+    for case in cases:
+        numbers, settings = lines.get(case.name, {}), case.settings
+        if numbers and settings["part"] == "cost":
+            value = numbers["epoch_cpu_s"]
+            if settings["marginals"] == 91:
+                point("particles", ("particles", "CPU s"), "an epoch, 91 marginals", settings["particles"], value)
+            if settings["particles"] == 100_000:
+                point("marginals", ("marginals", "CPU s"), "an epoch, 100k", settings["marginals"], value)
+        elif numbers and settings["part"] == "protected":
+            for name in ("protected", "counting", "thresholding", "tv"):
+                point("protected", ("strength", "error"), COLUMNS[name], settings["strength"], numbers[name])
+    return found
+
+
+def table(result: Mapping[str, Any]) -> str:
+    """One line a case."""
+    if "absent" in result:
+        return f"the public tables are not there ({result['absent']}); nothing was run"
+    return "\n\n".join(["", markdown(result["cases"], COLUMNS), *result["failed"]])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--parts", nargs="+", choices=tuple(PARTS), default=list(PARTS))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    given = parser.parse_args()
+    cases = [case for part in given.parts for case in PARTS[part]]
+    result = run({"cases": cases, "seeds": given.seeds}, fresh=given.fresh)
+    print(json.dumps(result) if given.json else table(result))
+
+
+if __name__ == "__main__":
+    main()
