@@ -87,6 +87,7 @@ CHANGES: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "bins 12": (binned(most=12), nullcontext),
     "bins 24": (binned(most=24), nullcontext),
     "bins 32": (binned(most=32), nullcontext),
+    "no finer bins": (binned(finest=1.0), nullcontext),
     "coarse 4": (rule(coarse=4), nullcontext),
     "coarse 8": (rule(coarse=8), nullcontext),
     "rare 0.0025": (binned(rare=0.0025), nullcontext),

@@ -6,6 +6,7 @@ told from noise are merged, missing stands alone. A synthetic cell is turned int
 cell -> leaf by the leaves' proportions (systematically) -> uniform on the leaf's grid points.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -24,6 +25,8 @@ HEAVY = 0.8
 """A numeric leaf stands alone from this share of an equal-mass bin on."""
 SLIVER = 0.25
 """What is left over before a heavy leaf joins the bin before it, if lighter than this share of a bin."""
+TYPICAL = 0.0015
+"""The noise in one leaf, as a share of the rows, from which on bins may be finer: that of 40,000 rows at epsilon 1."""
 NOISE = 3.0
 """A label is told from noise from this many standard deviations on (as in MST)."""
 
@@ -129,10 +132,14 @@ def _firsts(axis: Axis) -> Int[np.ndarray, " cells"]:
 
 @dataclass(frozen=True)
 class Bins:
-    """How coarse: about `most` bins of equal mass for numbers; labels rarer than `rare` are merged."""
+    """How coarse: about `most` bins of equal mass for numbers; labels rarer than `rare` are merged.
+
+    Where the noise in a column is less than `TYPICAL`, they are finer by the square root of that, at most `finest` times.
+    """
 
     most: int = 16
     rare: float = 0.005
+    finest: float = 1.0
 
     def axes(self, released: Released) -> dict[str, Axis]:
         """The derived axis of every column that was measured alone."""
@@ -149,9 +156,13 @@ class Bins:
             return self._labels(leaves)
         return self._runs(leaves)
 
+    def _finer(self, leaves: Leaves) -> float:
+        """How much finer than by default the noise allows to be."""
+        return min(max(math.sqrt(TYPICAL / max(leaves.stddev, 1e-12)), 1.0), self.finest)
+
     def _labels(self, leaves: Leaves) -> Axis:
         column, share = leaves.column, leaves.proportions
-        rare = share < max(self.rare, NOISE * leaves.stddev)
+        rare = share < max(self.rare / self._finer(leaves), NOISE * leaves.stddev)
         if column.missing is not None:
             rare[column.missing] = False
         if rare.sum() < 2:
@@ -162,12 +173,13 @@ class Bins:
 
     def _runs(self, leaves: Leaves) -> Axis:
         """Equal mass along the leaves that are light; a bin also ends beside a heavy one."""
-        share = leaves.proportions
-        alone = share > (HEAVY / self.most if len(share) > 1.5 * self.most else max(self.rare, NOISE * leaves.stddev))
+        share, finer = leaves.proportions, self._finer(leaves)
+        most, rare = round(self.most * finer), max(self.rare / finer, NOISE * leaves.stddev)
+        alone = share > (HEAVY / most if len(share) > 1.5 * most else rare)
         if leaves.column.missing is not None:
             alone[-1] = True
         rest = float(share[~alone].sum())
-        step = rest / max(round(rest * self.most), 2)
+        step = rest / max(round(rest * most), 2)
         starts = _filled(share, alone, step)
         masses = np.add.reduceat(share, starts)
         sliver = [False] + [

@@ -130,7 +130,7 @@ METHODS = {
             Allocate(),
             PooledSearch(),
             first=First(hierarchical, 0.33, level_shares),
-            bins=Bins(),
+            bins=Bins(finest=4.0),
             cost="seconds for 15 columns",
         ),
         Recipe(

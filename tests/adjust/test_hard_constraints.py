@@ -75,7 +75,9 @@ def _quick(recipe):
     return replace(recipe, generator=replace(recipe.generator, **{k: v for k, v in few.items() if k in known}))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method", [pytest.param(name, marks=[pytest.mark.slow] * (name == "rap++-polished")) for name in METHODS]
+)
 def test_constraints_hold_in_every_row_of_every_method(method, tmp_path, monkeypatch):
     monkeypatch.setitem(METHODS, method, _quick(METHODS[method]))
     model = sundog.Synthesizer(
