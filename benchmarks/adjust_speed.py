@@ -7,8 +7,6 @@ aim at 307,511 rows and 10 columns (65 measures): 15 CPU seconds to a KKT residu
 matching alone; memory is that of the whole process.
 """
 
-import argparse
-import json
 import tempfile
 import time
 from collections.abc import Mapping
@@ -105,15 +103,15 @@ def table(result: Mapping[str, Any]) -> str:
     return "\n" + markdown(result, COLUMNS)
 
 
+def _chosen(given: dict[str, Any]) -> dict[str, Any]:
+    sizes = given["sizes"]
+    return {"sizes": [tuple(map(int, size.split(","))) for size in sizes] if sizes else FULL["sizes"]}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = harness.options(__doc__)
     parser.add_argument("--sizes", nargs="+", metavar="ROWS,COLUMNS,MEASURED", help="default: all")
-    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
-    given = parser.parse_args()
-    sizes = [tuple(map(int, size.split(","))) for size in given.sizes] if given.sizes else FULL["sizes"]
-    result = run({"sizes": sizes}, fresh=given.fresh)
-    print(json.dumps(result) if given.json else table(result))
+    harness.command(parser, run=run, table=table, sizes=_chosen)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ A figure is the mean over the seeds, divided by that of `auto` as it is: below o
 the rows are synthesised, as in methods_table.py; no models are trained.
 """
 
-import argparse
-import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -166,16 +164,11 @@ def table_of(result: Mapping[str, Any]) -> str:
 
 def main() -> None:
     """Run what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = harness.options(__doc__)
     parser.add_argument("--changes", nargs="+", default=list(CHANGES), choices=list(CHANGES), metavar="NAME")
     parser.add_argument("--tables", nargs="+", default=list(TABLES), metavar="TABLE:EPSILON")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
-    given = vars(parser.parse_args())
-    as_json, fresh = given.pop("json"), given.pop("fresh")
-    result = run(given, fresh=fresh)
-    print(json.dumps(result) if as_json else table(result))
+    harness.command(parser, run=run, table=table)
 
 
 if __name__ == "__main__":

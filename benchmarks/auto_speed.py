@@ -5,8 +5,6 @@
 The table is that of counting.py, its 15 columns once or twice, as a Parquet file; writing it costs nothing here.
 """
 
-import argparse
-import json
 import tempfile
 import time
 from collections.abc import Mapping
@@ -88,14 +86,9 @@ def table(result: Mapping[str, Any]) -> str:
 
 def main() -> None:
     """Run what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = harness.options(__doc__)
     parser.add_argument("--sizes", nargs="+", default=list(FULL["sizes"]), metavar="ROWSxCOLUMNS")
-    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
-    given = vars(parser.parse_args())
-    as_json, fresh = given.pop("json"), given.pop("fresh")
-    result = run(given, fresh=fresh)
-    print(json.dumps(result) if as_json else table(result))
+    harness.command(parser, run=run, table=table)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,7 @@
 python benchmarks/evaluate_speed.py [--rows 200000] [--json]
 """
 
-import argparse
 import itertools
-import json
 import tempfile
 import time
 from collections.abc import Mapping
@@ -70,15 +68,10 @@ def table(result: Mapping[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = harness.options(__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=FULL["rows"])
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
-    given = vars(parser.parse_args())
-    as_json = given.pop("json")
-    result = run(given, fresh=given.pop("fresh"))
-    print(json.dumps(result) if as_json else table(result))
+    harness.command(parser, run=run, table=table)
 
 
 if __name__ == "__main__":

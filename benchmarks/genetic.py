@@ -9,10 +9,8 @@ choose 10 of 20,000 questions in each of 50 rounds. Each case and seed runs in a
 --rows 0 means as many rows as the table has; --paper uses the paper's operator (best of population).
 """
 
-import argparse
-import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import answers_of
@@ -131,20 +129,19 @@ def table(result: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def _chosen(given: dict[str, Any]) -> dict[str, Any]:
+    operator = PAPERS if given.pop("paper") else OURS
+    return {**given, "operator": operator}
+
+
+def main() -> None:
     """Run this benchmark alone."""
-    parser = argparse.ArgumentParser(description=SUMMARY)
+    parser = harness.options(SUMMARY)
     parser.add_argument("--cases", nargs="+", choices=CASES, default=SHORT["cases"])
     parser.add_argument("--rows", type=int, nargs="+", default=[1000])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--paper", action="store_true", help="the paper's operator: the best of each population")
-    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
-    parser.add_argument("--json", action="store_true")
-    given = vars(parser.parse_args(arguments))
-    given["operator"] = PAPERS if given.pop("paper") else OURS
-    as_json = given.pop("json")
-    result = run(given, fresh=given.pop("fresh"))
-    print(json.dumps(result) if as_json else table(result))
+    harness.command(parser, run=run, table=table, sizes=_chosen)
 
 
 if __name__ == "__main__":

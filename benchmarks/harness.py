@@ -9,6 +9,7 @@ a second call does only what is missing (or failed). `markdown`, `bars` and `cur
     results = run("methods_table", cases, work=work, seeds=range(3))
 """
 
+import argparse
 import hashlib
 import json
 import math
@@ -162,6 +163,33 @@ def markdown(lines: Mapping[str, Mapping[str, float]], columns: Mapping[str, str
         [case, *(_figure(numbers.get(name)) for name in columns)] for case, numbers in lines.items()
     ]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def options(text: str) -> argparse.ArgumentParser:
+    """A parser with what every benchmark takes beside its own options; `text` is its description."""
+    parser = argparse.ArgumentParser(description=text.splitlines()[0])
+    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    return parser
+
+
+def command(
+    parser: argparse.ArgumentParser,
+    *,
+    run: Callable[..., Any],
+    table: Callable[[Any], str],
+    sizes: Callable[[dict[str, Any]], Any] = lambda given: given,
+) -> None:
+    """Run one benchmark by itself; `sizes` turns the options given into what its `run` takes."""
+    given = vars(parser.parse_args())
+    as_json, fresh = given.pop("json"), given.pop("fresh")
+    result = run(sizes(given), fresh=fresh)
+    print(json.dumps(result) if as_json else table(result))
+
+
+def of_parts(parts: Mapping[str, Sequence[Any]]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Sizes for a benchmark whose option --parts names lists of cases."""
+    return lambda given: {"cases": [case for part in given["parts"] for case in parts[part]], "seeds": given["seeds"]}
 
 
 def publish(name: str, result: Mapping[str, Any], *, table: str, picture: str, folder: Path = RESULTS) -> None:

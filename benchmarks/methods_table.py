@@ -6,7 +6,6 @@ Four fifths of the rows are synthesised, one fifth tests the models. CPU seconds
 is that of the whole process with evaluation. Noise is drawn from the operating system, so seeds never repeat exactly.
 """
 
-import argparse
 import json
 import tempfile
 import time
@@ -135,7 +134,7 @@ def table(result: Mapping[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = harness.options(__doc__)
     parser.add_argument("--datasets", nargs="+", default=["adult", "bank_marketing"])
     parser.add_argument(
         "--methods", nargs="+", default=[], help="default: all, and the real rows and a bootstrap of them"
@@ -144,12 +143,7 @@ def main() -> None:
     parser.add_argument("--delta", type=float, default=1e-9)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--no-learning", dest="learning", action="store_false")
-    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
-    given = vars(parser.parse_args())
-    as_json = given.pop("json")
-    result = run(given, fresh=given.pop("fresh"))
-    print(json.dumps(result) if as_json else table(result))
+    harness.command(parser, run=run, table=table)
 
 
 if __name__ == "__main__":

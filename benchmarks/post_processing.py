@@ -11,8 +11,6 @@ between the public bounds, missing values in the middle. F1: macro F1 of logisti
 was held out. JS distance and inverse KL: means over all columns' marginals.
 """
 
-import argparse
-import json
 import statistics
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -193,18 +191,13 @@ def table(result: Mapping[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = harness.options(__doc__)
     parser.add_argument("--datasets", nargs="+", default=DATASETS)
     parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--plans", nargs="+", default=PLANS, choices=PLANS)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--delta", type=float, default=1e-9)
-    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
-    given = vars(parser.parse_args())
-    as_json = given.pop("json")
-    result = run(given, fresh=given.pop("fresh"))
-    print(json.dumps(result) if as_json else table(result))
+    harness.command(parser, run=run, table=table)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,6 @@ rounds, which is a look at the private table that nobody paid for; here their nu
 tenth of the rounds, as in the paper, with as many choices in all.
 """
 
-import argparse
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -158,9 +156,9 @@ def table(result: Mapping[str, Any]) -> str:
     return "\n\n".join(f"{name}\n\n{markdown(lines, COLUMNS)}" for name, lines in result.items())
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Run this benchmark alone."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = harness.options(__doc__)
     parser.add_argument("--figures", nargs="+", choices=FIGURES, default=FULL["figures"])
     parser.add_argument("--datasets", nargs="+", default=FULL["datasets"])
     parser.add_argument("--epsilons", nargs="+", type=float, default=FULL["epsilons"])
@@ -168,12 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--queries", type=int, default=FULL["queries"], help="random prefixes or halfspaces")
     parser.add_argument("--rounds", type=int, default=FULL["rounds"], help="of ten choices each")
-    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
-    given = vars(parser.parse_args(arguments))
-    as_json = given.pop("json")
-    result = run(given, fresh=given.pop("fresh"))
-    print(json.dumps(result) if as_json else table(result))
+    harness.command(parser, run=run, table=table)
 
 
 if __name__ == "__main__":

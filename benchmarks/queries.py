@@ -8,8 +8,6 @@ them, and making them is not counted. Adult is read from the folder of public ta
     python benchmarks/queries.py [--tasks NAME ...] [--fresh] [--json]
 """
 
-import argparse
-import json
 import resource
 import sys
 import tempfile
@@ -290,13 +288,9 @@ def table(result: dict[str, Any]) -> str:
 
 def main() -> None:
     """Run this benchmark alone."""
-    parser = argparse.ArgumentParser(description=SUMMARY)
+    parser = harness.options(SUMMARY)
     parser.add_argument("--tasks", nargs="+", choices=FULL, default=list(SHORT))
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--fresh", action="store_true", help="measure again what has results already")
-    given = parser.parse_args()
-    result = run(given.tasks, fresh=given.fresh)
-    print(json.dumps(result) if given.json else table(result))
+    harness.command(parser, run=run, table=table, sizes=lambda given: given["tasks"])
 
 
 if __name__ == "__main__":

@@ -12,8 +12,6 @@
 Needs the public tables in ../shared/data beside the repository. A second call does only what is missing.
 """
 
-import argparse
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -218,15 +216,10 @@ def table(result: Mapping[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = harness.options(__doc__)
     parser.add_argument("--parts", nargs="+", choices=tuple(PARTS), default=list(PARTS))
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--fresh", action="store_true", help="run again what has results already")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
-    given = parser.parse_args()
-    cases = [case for part in given.parts for case in PARTS[part]]
-    result = run({"cases": cases, "seeds": given.seeds}, fresh=given.fresh)
-    print(json.dumps(result) if given.json else table(result))
+    harness.command(parser, run=run, table=table, sizes=harness.of_parts(PARTS))
 
 
 if __name__ == "__main__":
