@@ -234,7 +234,7 @@ def test_only_the_door_opens_it():
 
 
 def test_a_curator_shows_no_rows():
-    from privacy.harness import curator
+    from privacy.stand_ins import curator
     from sundog.unit import PrivacyUnit
 
     made = curator([("a", 1)] * 77, unit=PrivacyUnit())

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from adjust.tiny_supports import DOCUMENT, table
-from privacy.harness import run_command
+from privacy.stand_ins import run_command
 
 BUDGET = ("--epsilon", "1", "--delta", "1e-9")
 FILES = {"adjusted.csv", "adjust.json", "released.json", "certificate.json", "certificate.html"}

@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 import tables
-from privacy.harness import run_command
+from privacy.stand_ins import run_command
 
 BUDGET = ("--epsilon", "1", "--delta", "1e-9")
 METHOD = ("--method", "independent")

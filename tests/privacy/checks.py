@@ -10,8 +10,8 @@ from fractions import Fraction
 from unittest import mock
 
 import numpy as np
-from harness import ONE_WAY, TINY, TWO_WAY, VALUES, MemoryLedger, Recorder, curator, exact_inputs, run_command
 from scipy import stats
+from stand_ins import ONE_WAY, TINY, TWO_WAY, VALUES, MemoryLedger, Recorder, curator, exact_inputs, run_command
 from worlds import DATA, SCHEMA, write
 
 from sundog.certificate import certificate

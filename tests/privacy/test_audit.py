@@ -9,8 +9,8 @@ from functools import cache
 import checks
 import numpy as np
 import pytest
-from harness import ONE_WAY, TWO_WAY, curator
 from scipy import stats
+from stand_ins import ONE_WAY, TWO_WAY, curator
 
 from private.checks_noise import gaussian_p_values
 from sundog import synthesize

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import checks
 import pytest
-from harness import ONE_WAY, TINY, TWO_WAY, Recorder, curator, run_command
+from stand_ins import ONE_WAY, TINY, TWO_WAY, Recorder, curator, run_command
 
 import tables
 from sundog.errors import BudgetRefused, UserError

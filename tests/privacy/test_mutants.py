@@ -8,7 +8,7 @@ import checks
 import numpy as np
 import pytest
 import worlds
-from harness import TINY, TWO_WAY, run_command
+from stand_ins import TINY, TWO_WAY, run_command
 from test_audit import PAIRS
 
 from private import checks_noise

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 import worlds
 from checks import TOKEN
-from harness import run_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
+from stand_ins import run_command
 
 import tables
 from sundog.private.curator import Curator

@@ -6,7 +6,7 @@ enumerated, with values outside the domain, on boundaries, and missing.
 
 import checks
 import pytest
-from harness import TINY, TWO_WAY
+from stand_ins import TINY, TWO_WAY
 
 from sundog.axis import Axis
 from sundog.queries import Marginal
