@@ -10,7 +10,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 MODULE = """
 import harness
-from stand_ins import Case
+from harness import Case
 SHORT, FULL = {{"cases": ["a", "b"]}}, {{"cases": ["a", "b", "c"]}}
 
 def work(settings, seed):
