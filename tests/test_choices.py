@@ -32,7 +32,7 @@ def alone():
 
 
 def test_columns_alone(alone):
-    assert choices(release(*alone)) == ("Measured 3 of 3 columns alone, for 100% of the budget.",)
+    assert choices(release(*alone)) == ("Measured 3 of 3 columns alone, for 100 % of the budget.",)
 
 
 def test_pairs_their_resolution_and_those_left_out(alone):
@@ -46,10 +46,10 @@ def test_pairs_their_resolution_and_those_left_out(alone):
         table(COARSE["one"], COARSE["three"], receipt="coarse", stddev=20.0),
     ]
     columns, chosen, left = choices(release(*alone, *measured, scores=(scores,)))
-    assert columns.endswith("for 60% of the budget.")
-    assert chosen.startswith("Measured 2 of 3 pairs of columns, 1 of them coarsely, for 40% of the budget;")
-    assert "noise alone moves 6.0% of the rows of a measured table (median; at most 8.0%)" in chosen
-    assert left.startswith("Left out 1 pairs: by their noisy scores at most 5.0% of the rows")
+    assert columns.endswith("for 60 % of the budget.")
+    assert chosen.startswith("Measured 2 of 3 pairs of columns, 1 of them coarsely, for 40 % of the budget;")
+    assert "noise alone moves 6.0 % of the rows of a measured table (median; at most 8.0 %)" in chosen
+    assert left.startswith("Left out 1 pairs: by their noisy scores at most 5.0 % of the rows")
 
 
 def test_nothing_measured_chose_nothing():

@@ -39,7 +39,7 @@ def _pairs(released: Released) -> str:
     errors = [_noise(m, released.rows) for m in found]
     return (
         f"Measured {len(measured)} of {there} pairs of columns{coarsely}, for {_share(released, found)} of the budget; "
-        f"noise alone moves {median(errors):.1%} of the rows of a measured table (median; at most {max(errors):.1%}), "
+        f"noise alone moves {_percent(median(errors), 1)} of the rows of a measured table (median; at most {_percent(max(errors), 1)}), "
         f"before the tables are cleaned with each other."
     )
 
@@ -58,8 +58,8 @@ def _left_out(released: Released) -> str:
         return "No scored pair was left out."
     most = max(left.values()) / (2 * max(released.rows, 1))
     return (
-        f"Left out {len(left)} pairs: by their noisy scores at most {max(most, 0.0):.1%} of the rows of any of them depart "
-        f"from independence, less than measuring them would have cost the others."
+        f"Left out {len(left)} pairs: by their noisy scores at most {_percent(max(most, 0.0), 1)} of the rows of any of them depart "
+        f"from independence, chance included: less than measuring them would have cost the others."
     )
 
 
@@ -76,7 +76,11 @@ def _coarse(measurement: Measurement, released: Released) -> bool:
 def _share(released: Released, found: list[Measurement]) -> str:
     receipts = {m.receipt for m in found}
     paid = sum(payment.rho for payment in released.payments if payment.receipt in receipts)
-    return f"{paid / released.guarantee.rho:.0%}" if released.guarantee.rho else "none"
+    return _percent(paid / released.guarantee.rho) if released.guarantee.rho else "none"
+
+
+def _percent(share: float, digits: int = 0) -> str:
+    return f"{100 * share:.{digits}f} %"
 
 
 def _noise(measurement: Measurement, rows: int) -> float:
