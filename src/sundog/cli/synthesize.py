@@ -21,9 +21,9 @@ def synthesize(
     table: Table,
     *,
     schema: o.SchemaFile,
-    out: o.OutFolder,
     privacy: Privacy,
     making: Making,
+    out: o.OutFolder = Path("synthetic"),
     rows: o.Rows = None,
     format: o.Format = "csv",
     force: o.Force = False,
@@ -60,7 +60,7 @@ def synthesize(
     files = [str(out / name) for name in [synthetic, *RELEASE]]
     result = (
         spent(synthesizer)
-        | {"method": making.method, "rows": len(made), "files": files}
+        | {"method": synthesizer.recipe.name, "rows": len(made), "files": files}
         | ({"note": note} if note else {})
     )
     say(result, lines, as_json=json)
