@@ -224,6 +224,13 @@ def test_another_unit_is_refused(place):
     refused(measure(place, "--neighbours", "replace", out="2.json"), "Guarantees for different units do not add up")
 
 
+def test_synthesize_has_a_folder_of_its_own_where_none_is_named(place):
+    arguments = ("synthesize", "data.csv", "--schema", "schema.json", *BUDGET, *METHOD)
+    assert run_command(place, *arguments).code == 0
+    assert (place / "synthetic" / "synthetic.csv").exists()
+    assert run_command(place, *arguments).code == 2
+
+
 # --- files and options ----------------------------------------------------------------------------------------------
 
 
@@ -232,7 +239,7 @@ def test_another_unit_is_refused(place):
     [
         (("synthesize",), "(?i)Missing argument 'data'"),
         (("synthesize", "data.csv", "-o", "out"), "Missing option '--schema'"),
-        (("synthesize", "data.csv", "--schema", "schema.json", *BUDGET), "Missing option '--out'"),
+        (("measure", "data.csv", "--schema", "schema.json", *BUDGET), "Missing option '--out'"),
         (("synthesise", "data.csv"), "No such command 'synthesise'"),
         (("measure", "data.csv", "--colour", "red"), "No such option: --colour"),
         (("generate", "absent.json", *METHOD, "-o", "out"), "'absent.json' is not a file of released measurements"),
