@@ -1,7 +1,7 @@
 """sundog adjust: reweight a synthetic table, from any tool, towards measures that the custodian pays a little for."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -9,6 +9,10 @@ from sundog.cli import options as o
 from sundog.cli.groups import Privacy, grouped
 from sundog.cli.output import prepare_folder, progress, say, write_table
 from sundog.errors import UserError
+
+if TYPE_CHECKING:
+    from sundog.adjusting import Adjusted, Adjustment
+    from sundog.released import Released
 
 FILES = ["adjust.json", "released.json", "certificate.json", "certificate.html"]
 UNKNOWN = (
@@ -61,9 +65,9 @@ def adjust(
     _check_sources(real, released, privacy)
     adjusted = f"adjusted.{format}"
     with progress("reading") as report:
-        from sundog.adjust.match import Matching, NotMet
+        from sundog.adjust.match import Matching
         from sundog.adjusting import Adjustment, Payer
-        from sundog.certificate import claim, write_certificate
+        from sundog.certificate import write_certificate
         from sundog.released import Released
         from sundog.schema import Schema
 
@@ -89,37 +93,45 @@ def adjust(
             known.save(out / "released.json")  # at once: it was paid for
         assert known is not None  # noqa: S101 - by _check_sources
         report("matching")
-        try:
-            done = plan.matched(known, seed=seed)
-        except NotMet as error:
-            kept = (
-                f" What was measured is kept in {str(out / 'released.json')!r}: --released uses it again, at no cost."
-            )
-            notes = "".join(f"\nNote: {note}" for note in plan.notes)
-            raise UserError(f"{error}{kept if real is not None else ''}{notes}") from None
-        done.released.save(out / "released.json")
+        done = _matched(plan, known, seed=seed, kept=None if real is None else out / "released.json")
         remark = None if before is not None else UNKNOWN
+        done.released.save(out / "released.json")
         write_certificate(done.released, out, method=f"adjust ({measures})", remark=remark)
-        figures = done.match.describe()
-        _write_json(figures | {"notes": list(done.notes)}, out / "adjust.json")
+        _write_json(done.match.describe() | {"notes": list(done.notes)}, out / "adjust.json")
         write_table(done.rows, out / adjusted)
+    _tell(done, out, adjusted=adjusted, remark=remark, as_json=json)
+
+
+def _matched(plan: "Adjustment", known: "Released", *, seed: int, kept: Path | None) -> "Adjusted":
+    """The adjusted rows; where the measures cannot be met, what was paid for is kept and named."""
+    from sundog.adjust.match import NotMet
+
+    try:
+        return plan.matched(known, seed=seed)
+    except NotMet as error:
+        again = f" What was measured is kept in {str(kept)!r}: --released uses it again, at no cost." if kept else ""
+        notes = "".join(f"\nNote: {note}" for note in plan.notes)
+        raise UserError(f"{error}{again}{notes}") from None
+
+
+def _tell(done: "Adjusted", out: Path, *, adjusted: str, remark: str | None, as_json: bool) -> None:
+    """Where the files are, how well the measures are met, and what was spent."""
+    from sundog.certificate import claim
+
+    figures, guarantee = done.match.describe(), done.released.guarantee
     lines = [
         f"Adjusted table: {out / adjusted} ({len(done.rows)} rows)",
         f"Largest error:  {figures['largestErrorBefore']:.3g} of a measure before, "
         f"{figures['largestErrorResampled']:.3g} now; rows worth {figures['effectiveSampleShare']:.0%} of the table's",
         f"Certificate:    {out / 'certificate.html'}",
-        f"Guarantee:      {claim(done.released.guarantee)}",
+        f"Guarantee:      {claim(guarantee)}",
         *([remark] if remark else []),
         *(f"Note: {note}" for note in done.notes),
     ]
     files = [str(out / name) for name in [adjusted, *FILES]]
-    guarantee = done.released.guarantee
     spent = {"rho": guarantee.rho, "epsilon": guarantee.epsilon, "delta": guarantee.delta}
-    say(
-        {"rows": len(done.rows), "files": files, **spent, **figures, "notes": list(done.notes)},
-        lines,
-        as_json=json,
-    )
+    result = {"rows": len(done.rows), "files": files, **spent, **figures, "notes": list(done.notes)}
+    say(result, lines, as_json=as_json)
 
 
 def _check_sources(real: str | None, released: Path | None, privacy: Privacy) -> None:
