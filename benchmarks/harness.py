@@ -156,6 +156,21 @@ def mean_by_case(results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, fl
     }
 
 
+def means(script: str, sizes: Mapping[str, Any], *, work: Work, fresh: bool, first_seed: int = 0) -> dict[str, Any]:
+    """The means over the seeds, case by case, and what failed; `sizes` has the cases and the number of seeds."""
+    seeds = range(first_seed, first_seed + sizes["seeds"])
+    results = run(script, sizes["cases"], work=work, seeds=seeds, fresh=fresh)
+    failed = [f"{line['case']}, seed {line['seed']}: {line['error']}" for line in results if "error" in line]
+    return {"cases": mean_by_case(results), "failed": failed}
+
+
+def means_table(result: Mapping[str, Any], columns: Mapping[str, str]) -> str:
+    """One line a case, then what failed; or that the public tables are not there."""
+    if "absent" in result:
+        return f"the public tables are not there ({result['absent']}); nothing was run"
+    return "\n\n".join(["", markdown(result["cases"], columns), *result["failed"]])
+
+
 def markdown(lines: Mapping[str, Mapping[str, float]], columns: Mapping[str, str], *, first: str = "") -> str:
     """A table: one line a case, `columns` maps the numbers' names to headings."""
     head = [first, *columns.values()]

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 import harness
-from harness import DATA, Case, bars, curves, markdown, mean_by_case, publish
+from harness import DATA, Case, bars, curves, publish
 
 AUTHORS = {
     "sw1": 0.0021, "tv": 0.0381, "covariance": 0.079, "counting": 0.0105, "thresholding": 0.0043, "boosting": 0.151,
@@ -209,10 +209,9 @@ def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
     """The means over the seeds, case by case; also published as JSON, Markdown and pictures."""
     if not DATA.is_dir():
         return {"absent": str(DATA)}
-    results = harness.run("privpgd", sizes["cases"], work=work, seeds=range(sizes["seeds"]), fresh=fresh)
-    lines = mean_by_case(results)
-    failed = [f"{line['case']}, seed {line['seed']}: {line['error']}" for line in results if "error" in line]
-    result = {"cases": lines | {"authors (H200)": AUTHORS}, "failed": failed}
+    result = harness.means("privpgd", sizes, work=work, fresh=fresh)
+    lines = result["cases"]
+    result = {**result, "cases": lines | {"authors (H200)": AUTHORS}}
     publish("privpgd", result, table=table(result), picture=bars(lines, COLUMNS))
     for name, (picture, x, y) in pictures(sizes["cases"], lines).items():
         publish(f"privpgd-{name}", result, table=table(result), picture=curves(picture, x=x, y=y))
@@ -244,9 +243,7 @@ def pictures(
 
 def table(result: Mapping[str, Any]) -> str:
     """One line a case."""
-    if "absent" in result:
-        return f"the public tables are not there ({result['absent']}); nothing was run"
-    return "\n\n".join(["", markdown(result["cases"], COLUMNS), *result["failed"]])
+    return harness.means_table(result, COLUMNS)
 
 
 def main() -> None:

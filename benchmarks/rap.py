@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 import harness
-from harness import DATA, Case, bars, curves, markdown, mean_by_case, publish
+from harness import DATA, Case, bars, curves, markdown, publish
 from projection import COSTS, ERRORS, adult, costs, errors, exact, made, rounded_errors, synthesised
 
 EPSILONS = (0.1, 0.25, 0.5, 1.0)
@@ -153,10 +153,8 @@ def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
     """The means over the seeds, case by case; also published as JSON, Markdown and pictures."""
     if not DATA.is_dir():
         return {"absent": str(DATA)}
-    results = harness.run("rap", sizes["cases"], work=work, seeds=range(1, sizes["seeds"] + 1), fresh=fresh)
-    lines = mean_by_case(results)
-    failed = [f"{line['case']}, seed {line['seed']}: {line['error']}" for line in results if "error" in line]
-    result = {"cases": lines, "failed": failed}
+    result = harness.means("rap", sizes, work=work, fresh=fresh, first_seed=1)
+    lines = result["cases"]
     publish("rap", result, table=table(result), picture=bars(lines, COLUMNS))
     for name, (picture, x) in pictures(sizes["cases"], lines).items():
         publish(f"rap-{name}", result, table=table(result), picture=curves(picture, x=x, y="error", log_x=True))

@@ -19,7 +19,7 @@ from typing import Any
 import acs_multitask
 import harness
 import numpy as np
-from harness import DATA, Case, bars, curves, markdown, mean_by_case, publish
+from harness import DATA, Case, bars, curves, publish
 from projection import (
     COSTS,
     adult,
@@ -169,10 +169,8 @@ def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
     """The means over the seeds, case by case; also published as JSON, Markdown and pictures."""
     if not DATA.is_dir():
         return {"absent": str(DATA)}
-    results = harness.run("rap_plus_plus", sizes["cases"], work=work, seeds=range(1, sizes["seeds"] + 1), fresh=fresh)
-    lines = mean_by_case(results)
-    failed = [f"{line['case']}, seed {line['seed']}: {line['error']}" for line in results if "error" in line]
-    result = {"cases": lines, "failed": failed}
+    result = harness.means("rap_plus_plus", sizes, work=work, fresh=fresh, first_seed=1)
+    lines = result["cases"]
     publish("rap_plus_plus", result, table=table(result), picture=bars(lines, COLUMNS))
     for name, (picture, x, y) in pictures(sizes["cases"], lines).items():
         drawn = curves(picture, x=x, y=y, log_x=True)
@@ -210,9 +208,7 @@ def pictures(cases: Sequence[Case], lines: Mapping[str, Any]) -> dict[str, Pictu
 
 def table(result: Mapping[str, Any]) -> str:
     """One line a case."""
-    if "absent" in result:
-        return f"the public tables are not there ({result['absent']}); nothing was run"
-    return "\n\n".join(["", markdown(result["cases"], COLUMNS), *result["failed"]])
+    return harness.means_table(result, COLUMNS)
 
 
 def main() -> None:
