@@ -84,3 +84,17 @@ def test_only_marginals_of_one_or_two_columns_are_supported(fitted):
     schema = fitted.released.schema
     assert PooledSearch().supports(Marginal.of(schema, "group", "flag"))
     assert not PooledSearch().supports(Marginal.of(schema, "group", "flag", "same"))
+
+
+def test_ctrl_c_gives_the_best_rows_so_far_and_says_so(fitted, monkeypatch):
+    from sundog.generate import genetic_search
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(genetic_search, "every_improvement", interrupted)
+    generator, released = METHODS["auto"].generator, fitted.released
+    state = generator.fit(key_of(5), generator.init(key_of(4), released.schema), released=released)
+    assert "ended by Ctrl-C; the best rows so far are used" in state.note
+    assert len(generator.sample(key_of(6), state, rows=50)) == 50
+    assert fitted.model.note == ""

@@ -65,18 +65,12 @@ class GeneticState:
     @property
     def interrupted(self) -> bool:
         """Whether the user stopped the last search."""
-        return self.outcome is not None and self.outcome.stop == "Ctrl-C"
+        return self.outcome is not None and self.outcome.interrupted
 
     @property
     def note(self) -> str:
         """What the user should know of how the search ended; empty where it ended by itself."""
-        if self.outcome is None or self.outcome.stop not in ("Ctrl-C", "time cap", "generations"):
-            return ""
-        return (
-            f"The search was ended by the {self.outcome.stop} limit; the best rows so far are used"
-            if self.outcome.stop == "generations"
-            else f"The search was ended by {'Ctrl-C' if self.interrupted else 'its time cap'}; the best rows so far are used"
-        ) + f" (loss {self.outcome.loss:,.0f}, noise floor {self.outcome.noise_floor:,.0f})."
+        return "" if self.outcome is None else self.outcome.note
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,22 @@ class Outcome:
     accepted: int
     stop: Stop
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user stopped it."""
+        return self.stop == "Ctrl-C"
+
+    @property
+    def note(self) -> str:
+        """What the user should know of how it ended; empty where it ended by itself."""
+        reasons = {"Ctrl-C": "Ctrl-C", "time cap": "its time cap", "generations": "the generations limit"}
+        if self.stop not in reasons:
+            return ""
+        return (
+            f"The search was ended by {reasons[self.stop]}; the best rows so far are used "
+            f"(loss {self.loss:,.0f}, noise floor {self.noise_floor:,.0f})."
+        )
+
 
 class Search:
     """The rows being changed (codes and atoms), their products with the directions, and the residuals of all answers."""

@@ -39,6 +39,8 @@ class PooledState:
     axes: tuple[Axis, ...]
     leaves: tuple[Leaves, ...]
     cells: tuple[Int[np.ndarray, " rows"], ...]
+    note: str = ""
+    """That the user stopped the search, if so."""
 
 
 @dataclass(frozen=True)
@@ -67,15 +69,16 @@ class PooledSearch:
         names = released.schema.names
         count = min(released.rows, MOST_ROWS) if self.rows is None else self.rows
         start, search = split(key, 2)
-        cells = _start(start, [pooled.margins[name] for name in names], rows=count)
+        cells, note = _start(start, [pooled.margins[name] for name in names], rows=count), ""
         if pooled.tables:
-            cells = self._searched(search, pooled, cells=cells, released=released)
+            cells, note = self._searched(search, pooled, cells=cells, released=released)
         axes = tuple(pooled.axes[name] for name in names)
-        return PooledState(released.schema, axes, tuple(leaves[name] for name in names), cells)
+        return PooledState(released.schema, axes, tuple(leaves[name] for name in names), cells, note)
 
     def _searched(
         self, key: Key, pooled: Pooled, *, cells: tuple[Int[np.ndarray, " rows"], ...], released: Released
-    ) -> tuple[Int[np.ndarray, " rows"], ...]:
+    ) -> tuple[tuple[Int[np.ndarray, " rows"], ...], str]:
+        """The cells that fit, and what to tell of an interrupted search."""
         schema = _cell_schema(released.schema, pooled)
         scale = len(cells[0]) / released.rows
         precise = [1.0 / (stddev * scale) ** 2 for _, _, stddev in pooled.tables]
@@ -85,8 +88,8 @@ class PooledSearch:
         targets += [values * scale for _, values, _ in pooled.tables]
         weights = [MARGINS * float(np.mean(precise))] * len(schema.names) + precise
         search = Search(Rows(schema, cells), queries, targets=np.concatenate(targets), weights=weights)
-        search.run(integer_seed(key), self._effort(len(cells[0]) * len(cells)))
-        return search.rows().codes
+        outcome = search.run(integer_seed(key), self._effort(len(cells[0]) * len(cells)))
+        return search.rows().codes, outcome.note if outcome.interrupted else ""
 
     def _effort(self, cells: int) -> Effort:
         """One pass, as many candidates as cells, is a window of generations of 100 candidates."""
