@@ -50,7 +50,9 @@ def main() -> None:
         app()
     except UserError as error:
         _fail(str(error), error.exit_code)
-    except KeyboardInterrupt:
+    except SystemExit as ended:  # Typer turns Ctrl-C into this, without a word
+        if ended.code != INTERRUPTED:
+            raise
         _fail("interrupted.", INTERRUPTED)
     except Exception as error:
         if os.environ.get("SUNDOG_DEBUG"):

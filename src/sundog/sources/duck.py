@@ -86,8 +86,9 @@ class DuckTable:
         """One column of numbers in the order of `read`, NaN where there is none."""
         check_columns(self.columns, (column,))
         with self.quiet_failures():
-            batches = list(self._stream([self.raw[column].as_number()], PrivacyUnit()))
-            return np.concatenate([np.empty(0), *(_numpy(batch.column(0)).astype(float) for batch in batches)])
+            batches = self._stream([self.raw[column].as_number()], PrivacyUnit())
+            parts = [_numpy(pc.fill_null(batch.column(0), np.nan)) for batch in batches]
+        return np.concatenate([np.empty(0), *parts])
 
     def value_counts(self, column: str, unit: PrivacyUnit) -> dict[str, int]:
         """How often each text occurs in one column."""
@@ -157,7 +158,7 @@ def _first_of_each(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.
         if not len(batch):
             continue
         unit = batch.column(batch.num_columns - 1)
-        changes = pc.not_equal(unit.slice(1), unit.slice(0, len(unit) - 1)).to_numpy(zero_copy_only=False)
+        changes = _numpy(pc.not_equal(unit.slice(1), unit.slice(0, len(unit) - 1)).cast(pa.uint8())).astype(bool)
         place = np.arange(len(unit))
         begin = np.where(np.concatenate([[unit[0].as_py() != last], changes]), place, -seen)
         rank = place - np.maximum.accumulate(begin)
@@ -166,7 +167,8 @@ def _first_of_each(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.
 
 
 def _numpy(column: pa.Array) -> Int[np.ndarray, " rows"]:
-    return column.to_numpy(zero_copy_only=False)
+    """A whole column without a copy: `to_numpy` would load pandas, and lose an interruption that comes meanwhile."""
+    return np.from_dlpack(column)
 
 
 __all__ = ["DuckTable", "connect", "identifier", "raw_columns"]
