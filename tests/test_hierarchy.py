@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sundog.hierarchy import estimate_leaves, hierarchical, level_shares, levels
+from sundog.hierarchy import estimate_leaves, hierarchical, hierarchical_shares, levels
 from sundog.released import Measurement
 from sundog.schema import Categorical, Schema
 
@@ -44,7 +44,7 @@ def test_short_columns_are_one_histogram():
 
 def test_shares_are_one_a_query(column):
     schema = Schema((column, Categorical("c", labels=("a", "b"))))
-    assert len(level_shares(schema)) == len(hierarchical(schema))
+    assert len(hierarchical_shares(schema)) == len(hierarchical(schema))
 
 
 @pytest.mark.parametrize("stddev", [5.0, 60.0])

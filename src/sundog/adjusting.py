@@ -34,8 +34,8 @@ from sundog.sources.base import check_columns
 from sundog.unit import Neighbours, PrivacyUnit
 from sundog.workload import Workload
 
-COUNT_WEIGHT = 2.0
-"""How much the number of rows counts beside the measures, where it is private and has to be measured: all depend on it."""
+COUNT_SHARE = 0.1
+"""What the number of rows costs, of the budget, where it is private and has to be measured: all measures depend on it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,11 +117,11 @@ class Adjustment:
     def measured(self, curator: Curator, *, noise: NoiseKind = "gaussian") -> Released:
         """The measures with noise, and the number of rows where nothing else tells it."""
         self._check_unit(curator.unit)
-        queries, weights = list(self.measures.queries), list(self.measures.weights)
+        queries = list(self.measures.queries)
+        shares = shares_of(queries, self.measures.weights, curator.unit.neighbours)
         if curator.count() is None and not any(query.partition for query in queries) and not self._counted(curator):
             queries.append(Marginal((Axis.cut(curator.schema.columns[0], [0]),)))
-            weights.append(COUNT_WEIGHT * max(weights))
-        shares = shares_of(queries, weights, curator.unit.neighbours)
+            shares.append(COUNT_SHARE / (1 - COUNT_SHARE) * sum(shares))
         curator.measure(queries, curator.remaining_rho, shares=shares, kind=noise)
         return curator.released()
 
@@ -137,6 +137,7 @@ class Adjustment:
                 measurements=chosen(released, self.measures.queries),
                 total=float(counted.rows),
                 total_stddev=counted.rows_stddev,
+                known=self._known(released),
                 matching=self.matching,
             )
         except NotMet as error:
@@ -151,6 +152,11 @@ class Adjustment:
                 f"adjust: the table protects {self.before.guarantee.unit.describe()}, the measures {unit.describe()}; "
                 "guarantees for different units do not add up. Measure for the same unit."
             )
+
+    def _known(self, released: Released) -> tuple[Measurement, ...]:
+        """All that is known of the same private table."""
+        earlier = self.before if self.before is not None and self.before.dataset == released.dataset else None
+        return (*released.measurements, *released.adjustments, *(earlier.measurements if earlier else ()))
 
     def _counted(self, curator: Curator) -> bool:
         """Whether the table's own making has told the number of rows."""

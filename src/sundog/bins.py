@@ -8,7 +8,7 @@ cell -> leaf by the leaves' proportions (systematically) -> uniform on the leaf'
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -77,7 +77,7 @@ def leaves_of(released: Released) -> dict[str, Leaves]:
         if isinstance(measurement.query, Marginal) and len(measurement.query.axes) == 1:
             measured.setdefault(measurement.query.columns[0], []).append(measurement)
     return {
-        column.name: _measured(column, measured[column.name], rows=float(released.rows))
+        column.name: leaves_from(column, measured[column.name], rows=float(released.rows))
         if column.name in measured
         else uniform_leaves(column)
         for column in released.schema.columns
@@ -91,7 +91,8 @@ def uniform_leaves(column: Column) -> Leaves:
     return Leaves(column, axis, widths / widths.sum())
 
 
-def _measured(column: Column, measurements: list[Measurement], *, rows: float) -> Leaves:
+def leaves_from(column: Column, measurements: list[Measurement], *, rows: float) -> Leaves:
+    """One column's leaves from its one-way measurements; of those not on one tree, only the finest one's count."""
     nested = _nested(measurements)
     axis, counts = estimate_leaves(nested, rows=rows)
     stddev = max(nested, key=lambda m: m.query.size).stddev / rows
@@ -102,17 +103,24 @@ def _measured(column: Column, measurements: list[Measurement], *, rows: float) -
 
 
 def _nested(measurements: list[Measurement]) -> list[Measurement]:
-    """The finest measurement and those on coarser axes of the same tree; of equal axes the most precise."""
-    best: dict[Axis, Measurement] = {}
-    for measurement in sorted(measurements, key=lambda m: -m.stddev):
-        best[measurement.query.axes[0]] = measurement  # type: ignore[attr-defined]
-    axes = sorted(best, key=lambda axis: -axis.size)
+    """The finest measurement and those on coarser axes of the same tree; those on equal axes are pooled."""
+    same: dict[Axis, list[Measurement]] = {}
+    for measurement in measurements:
+        same.setdefault(measurement.query.axes[0], []).append(measurement)  # type: ignore[attr-defined]
+    axes = sorted(same, key=lambda axis: -axis.size)
     chain = [axes[0]]
     for axis in axes[1:]:
         runs = chain[-1].groups is None and axis.groups is None
         if runs and set(axis.run_starts()) <= set(chain[-1].run_starts()):
             chain.append(axis)
-    return [best[axis] for axis in chain]
+    return [_pooled(same[axis]) for axis in chain]
+
+
+def _pooled(same: list[Measurement]) -> Measurement:
+    """Several measurements of one query as one: their mean, weighted by precision."""
+    precision = np.array([1 / measurement.stddev**2 for measurement in same])
+    values = sum(p * measurement.values for p, measurement in zip(precision / precision.sum(), same, strict=True))
+    return replace(same[0], values=np.rint(values).astype(np.int64), stddev=float(precision.sum() ** -0.5))
 
 
 def _divided(leaves: Leaves, finer: Axis) -> Leaves:

@@ -48,13 +48,15 @@ def hierarchical(schema: Schema) -> tuple[Marginal, ...]:
     return tuple(query for column in schema.columns for query in levels(column))
 
 
-def level_shares(schema: Schema) -> list[float]:
-    """How the trees divide a budget: columns by cells^(2/3), long ones no more than SOME cells; levels equally."""
-    shares = []
-    for column in schema.columns:
-        tree = levels(column)
-        shares += [min(column.size, SOME) ** (2 / 3) / len(tree)] * len(tree)
-    return shares
+def level_shares(column: Column) -> list[float]:
+    """How columns divide a budget: by cells^(2/3), long ones no more than SOME cells; the levels of one equally."""
+    number = len(levels(column))
+    return [min(column.size, SOME) ** (2 / 3) / number] * number
+
+
+def hierarchical_shares(schema: Schema) -> list[float]:
+    """How the trees of all columns divide a budget."""
+    return [share for column in schema.columns for share in level_shares(column)]
 
 
 def estimate_leaves(measurements: Sequence[Measurement], *, rows: float) -> tuple[Axis, Float[np.ndarray, " leaves"]]:

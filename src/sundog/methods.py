@@ -24,7 +24,7 @@ from sundog.generate import (
     UsesPublic,
 )
 from sundog.generate.declared_penalties import sigmoid_query
-from sundog.hierarchy import hierarchical, level_shares
+from sundog.hierarchy import hierarchical, hierarchical_shares
 from sundog.queries import Query
 from sundog.schema import Categorical, Numeric, Schema
 from sundog.schema.constraints import ProtectedStatistic
@@ -129,7 +129,7 @@ METHODS = {
             two_way,
             Allocate(),
             PooledSearch(),
-            first=First(hierarchical, 0.33, level_shares),
+            first=First(hierarchical, 0.33, hierarchical_shares),
             bins=Bins(finest=4.0),
             cost="seconds for 15 columns",
         ),
@@ -139,7 +139,7 @@ METHODS = {
             nothing,
             Everything(),
             Independent(),
-            first=First(hierarchical, 1.0, level_shares),
+            first=First(hierarchical, 1.0, hierarchical_shares),
             uses="one-way marginals",
             cost="seconds",
         ),
@@ -229,7 +229,7 @@ METHODS = {
             labels_and_thresholds,
             ByClass(),
             AnnealedProjection(),
-            first=First(hierarchical, 0.2, level_shares),
+            first=First(hierarchical, 0.2, hierarchical_shares),
             bins=Thresholds(),
             uses="marginals, trees, ranges, halfspaces, and both by target",
             cost="a minute for 15 columns",
@@ -240,7 +240,7 @@ METHODS = {
             labels_and_thresholds,
             ByClass(),
             Polished(),
-            first=First(hierarchical, 0.2, level_shares),
+            first=First(hierarchical, 0.2, hierarchical_shares),
             bins=Thresholds(),
             uses="marginals, trees, ranges, halfspaces, and both by target",
             cost="some minutes for 15 columns",

@@ -74,6 +74,7 @@ class Model:
             measurements=self.released.adjustments,
             total=float(self.released.rows),
             total_stddev=self.released.rows_stddev,
+            known=self.released.measurements,
             matching=Matching(closest=True),
         )
         return adjusted.rows

@@ -22,9 +22,10 @@ import numpy as np
 from jaxtyping import Float
 from threadpoolctl import threadpool_limits
 
+from sundog.adjust.columns import settled
 from sundog.adjust.denoise import Noisy, denoised
 from sundog.adjust.resample import Resampling, drawn, row_weights, taken
-from sundog.adjust.support import Support, support_of, unit_of
+from sundog.adjust.support import Support, support_of
 from sundog.adjust.tilt import Tilt, tilt
 from sundog.errors import UserError
 from sundog.keys import Key, split
@@ -115,17 +116,20 @@ def match(
     measurements: Sequence[Measurement],
     total: float,
     total_stddev: float = 0.0,
+    known: Sequence[Measurement] = (),
     matching: Matching | None = None,
 ) -> Match:
     """Rows reweighted to match noisy answers; `total` is the number of real rows, with the noise it has (0: public).
 
+    `known` are other measurements of the same table; where they ask about the same single columns, they count as well.
     Refuses, and changes nothing, where the rows cannot meet the answers, unless `closest` asks for the nearest.
     """
     check_rows_present(rows)
     how = matching or Matching()
+    measurements = settled(measurements, rows.schema, known=known, rows=total)
     support = support_of(rows, [m.query for m in measurements])
-    answers = np.concatenate([m.values / unit_of(m.query) / total for m in measurements])
-    stddev = np.concatenate([np.full(m.query.size, m.stddev / unit_of(m.query) / total) for m in measurements])
+    answers = np.concatenate([m.values / m.query.unit / total for m in measurements])
+    stddev = np.concatenate([np.full(m.query.size, m.stddev / m.query.unit / total) for m in measurements])
     noisy = Noisy(answers, stddev, total_stddev / total)
     reachable = denoised(support, noisy, laplace=all(m.noise == "laplace" for m in measurements))
     missed = np.abs(reachable.mass * reachable.mean - answers)

@@ -4,9 +4,10 @@
     correlations                          of the five columns most correlated with the target IN THE SYNTHETIC rows
     means: income by sex                  sums and counts of a column in every group of another
     marginals: age, sex                   the table of these columns
+    columns: age, sex                     each of these columns on its own; without names, all of them
     FILE.toml                             any workload file
 
-Several are joined with ";". Everything here looks at the schema, at synthetic rows and at released values only.
+Several are joined with ";", and share the budget equally; "columns * 3" gets three shares. Everything here looks at the schema, at synthetic rows and at released values only.
 
 Moments are measured within the range that the synthetic rows show, all but the outermost on each side: between wide public
 bounds most of the budget would be spent on values that do not occur. Values outside are clamped, on both sides alike, so the
@@ -22,17 +23,19 @@ import numpy as np
 from jaxtyping import Float
 
 from sundog.errors import UserError
+from sundog.hierarchy import level_shares, levels
 from sundog.queries import GroupSums, Marginal, Moments, Query
 from sundog.queries.moment import UNIT
 from sundog.released import Released
 from sundog.rows import Rows
 from sundog.schema import Column, Schema
+from sundog.select.everything import shares_of
 from sundog.workload import Workload
 
 CHOSEN = 5
 NOISES = 20.0
 LEAST_OUTSIDE, MOST_OUTSIDE = 0.001, 0.02
-ALLOWED = "allowed are 'correlations: A, B', 'means: A by B', 'marginals: A, B' and a .toml file"
+ALLOWED = "allowed are 'correlations: A, B', 'means: A by B', 'marginals: A, B', 'columns' and a .toml file"
 
 
 def measures_of(
@@ -45,9 +48,11 @@ def measures_of(
     queries: list[Query] = []
     weights: list[float] = []
     for part in filter(None, (each.strip() for each in text.split(";"))):
-        made = _part(part, schema, rows, rho, released)
+        named, shares = _shares(part)
+        made = _part(named, schema, rows, rho, released)
+        whole = sum(shares_of(made.queries, made.weights, "add-remove"))
         queries += made.queries
-        weights += made.weights
+        weights += [weight * (shares / whole) ** 1.5 for weight in made.weights]
     if not queries:
         raise UserError("measures: none were named; for example: --measures 'correlations: age, income'.")
     first = {key_of_query(query): place for place, query in reversed(list(enumerate(queries)))}
@@ -65,6 +70,20 @@ def key_of_query(query: Query) -> bytes:
     return b"".join(query.block_keys())
 
 
+def _shares(part: str) -> tuple[str, float]:
+    """A part without its number of shares, and that."""
+    named, star, number = part.rpartition("*")
+    if not star:
+        return part, 1.0
+    try:
+        shares = float(number)
+    except ValueError:
+        shares = 0.0
+    if not 0 < shares < math.inf:
+        raise UserError(f"measures: found {part!r}; after '*' comes how many shares of the budget it gets, such as 'columns * 3'.")
+    return named.strip(), shares
+
+
 def _part(part: str, schema: Schema, rows: Rows, rho: float, released: Released | None) -> Workload:
     if part.endswith(".toml"):
         return Workload.load(Path(part), schema, reference=rows)
@@ -75,11 +94,30 @@ def _part(part: str, schema: Schema, rows: Rows, rho: float, released: Released 
             queries = _moments(names, schema, rows, rho) if released is None else _moments_released(names, released)
         case "marginals" if names:
             queries = [Marginal.of(schema, *names)]
+        case "columns":
+            return _columns(names, schema, released)
         case "means" if " by " in rest:
             queries = _means(rest, schema)
         case _:
             raise UserError(f"measures: found {part!r}; {ALLOWED}.")
     return Workload(schema, tuple(queries), (1.0,) * len(queries))
+
+
+def _columns(names: Sequence[str], schema: Schema, released: Released | None) -> Workload:
+    """Columns on their own, on as many levels as their lengths ask for; or as they were measured."""
+    wanted = [schema.column(name) for name in names] or list(schema.columns)
+    if released is None:
+        trees = [levels(column) for column in wanted]
+        shares = [share for column in wanted for share in level_shares(column)]
+        queries = [query for tree in trees for query in tree]
+        return Workload(schema, tuple(queries), tuple(s**1.5 / q.size for s, q in zip(shares, queries, strict=True)))
+    measured = [m.query for m in (*released.measurements, *released.adjustments)]
+    tables = [query for query in measured if isinstance(query, Marginal) and len(query.axes) == 1]
+    found = [query for query in tables if query.columns[0] in {column.name for column in wanted}]
+    lacking = next((column.name for column in wanted if all(column.name != q.columns[0] for q in found)), None)
+    if lacking is not None:
+        raise UserError(f"adjust: column {lacking!r} is not among the released measurements; measure it with --real.")
+    return Workload(schema, tuple(found), (1.0,) * len(found))
 
 
 def _means(rest: str, schema: Schema) -> list[Query]:

@@ -11,8 +11,6 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from sundog.queries import Query
-from sundog.queries.group_sum import UNIT as SUM_UNIT
-from sundog.queries.moment import UNIT as MOMENT_UNIT
 from sundog.rows import Rows
 
 BLOCK = 1 << 14
@@ -39,11 +37,6 @@ class Support:
         return total
 
 
-def unit_of(query: Query) -> float:
-    """How many units of its integer answer make one proportion."""
-    return {"moments": MOMENT_UNIT, "group_sums": SUM_UNIT}.get(query.to_json()["query"], 1)
-
-
 def support_of(rows: Rows, queries: Sequence[Query]) -> Support:
     """The distinct rows in the measured columns."""
     names = list(dict.fromkeys(name for query in queries for name in query.columns))
@@ -65,7 +58,7 @@ def _vectors(rows: Rows, queries: Sequence[Query]) -> Float[np.ndarray, "rows me
         part = slice(start, start + BLOCK)
         block, place = _taken(rows, part), 0
         for query in queries:
-            vectors[part, place : place + query.size] = query.vectors(block) / unit_of(query)
+            vectors[part, place : place + query.size] = query.vectors(block) / query.unit
             place += query.size
     return vectors
 

@@ -40,6 +40,7 @@ class GroupSums:
     group: Axis
     column: str
     partition = False
+    unit = UNIT
 
     def __post_init__(self) -> None:
         if self.group.column == self.column:

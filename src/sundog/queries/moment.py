@@ -49,6 +49,7 @@ class Moments:
     within: tuple[tuple[int, int] | None, ...] = ()
     """For each column the first and last code of its range, or None for all of its bounds; empty: None for all."""
     partition = False
+    unit = UNIT
 
     def __post_init__(self) -> None:
         if not self.columns or len(set(self.columns)) < len(self.columns):

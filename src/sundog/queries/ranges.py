@@ -43,6 +43,7 @@ class Ranges:
     low: Int[np.ndarray, "queries conditions"]
     high: Int[np.ndarray, "queries conditions"]
     partition = False
+    unit = 1
     block = 1
 
     def __post_init__(self) -> None:

@@ -35,6 +35,7 @@ class SigmoidSum:
     weights: tuple[float, ...]
     threshold: float
     partition = False
+    unit = UNIT
     size = 1
     block = 1
 

@@ -1,7 +1,7 @@
 """Everything: measure the whole workload once, with all of the budget.
 
 The budget is divided by use: for the (weighted) sum of absolute errors the best share of a query is
-(D * weight * cells)^(2/3), with D its sensitivity.
+(D * weight * cells)^(2/3), with D its sensitivity in rows.
 """
 
 from collections.abc import Sequence
@@ -42,6 +42,6 @@ class Everything:
 def shares_of(queries: Sequence[Query], weights: Sequence[float], neighbours: Neighbours) -> list[float]:
     """How to divide the budget: (D * weight * cells)^(2/3) for each query."""
     return [
-        float(query.sensitivity_squared(neighbours)) ** (1 / 3) * (weight * query.size) ** (2 / 3)
+        float(query.sensitivity_squared(neighbours) / query.unit**2) ** (1 / 3) * (weight * query.size) ** (2 / 3)
         for query, weight in zip(queries, weights, strict=True)
     ]
