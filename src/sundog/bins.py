@@ -180,16 +180,17 @@ class Bins:
         return Axis.grouped(column, [int(group) for group in groups])
 
     def _runs(self, leaves: Leaves) -> Axis:
-        """Equal mass along the leaves that are light; a bin also ends beside a heavy one."""
+        """Equal sums of roots along the leaves that are light; a bin also ends beside a heavy one."""
         share, finer = leaves.proportions, self._finer(leaves)
         most, rare = round(self.most * finer), max(self.rare / finer, NOISE * leaves.stddev)
         alone = share > (HEAVY / most if len(share) > 1.5 * most else rare)
         if leaves.column.missing is not None:
             alone[-1] = True
         rest = float(share[~alone].sum())
-        step = rest / max(round(rest * most), 2)
-        starts = _filled(share, alone, step)
-        masses = np.add.reduceat(share, starts)
+        light = np.where(alone, 0.0, np.sqrt(share))
+        step = float(light.sum()) / max(round(rest * most), 2)
+        starts = _filled(light, alone, step)
+        masses = np.add.reduceat(light, starts)
         sliver = [False] + [
             bool(masses[k] < SLIVER * step and not alone[starts[k]] and not alone[starts[k] - 1])
             for k in range(1, len(starts))
@@ -198,9 +199,8 @@ class Bins:
         return Axis.cut(leaves.column, [int(_firsts(leaves.axis)[leaf]) for leaf in kept])
 
 
-def _filled(share: Float[np.ndarray, " leaves"], alone: Bool[np.ndarray, " leaves"], step: float) -> list[int]:
-    """Where bins of mass `step` start; leaves that stand alone start their own, and so does what follows them."""
-    light = np.where(alone, 0.0, share)
+def _filled(light: Float[np.ndarray, " leaves"], alone: Bool[np.ndarray, " leaves"], step: float) -> list[int]:
+    """Where bins of `step` of what is light start; leaves that stand alone start their own, and so does what follows."""
     bin_of = np.floor((np.cumsum(light) - light / 2) / max(step, 1e-12) * (1 - 1e-9))
     new = (np.diff(bin_of) > 0) | alone[1:] | alone[:-1]
     return [0, *(int(leaf) + 1 for leaf in np.flatnonzero(new))]

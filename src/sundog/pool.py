@@ -5,12 +5,13 @@
 2. Tables. What a table says beyond independence of its pooled margins is centred along both axes (margins carry no
    dependence). What all tables together support of it (sundog.factors) is kept; of the rest the singular values are shrunk
    by the optimal law for noise of known size (Gavish and Donoho 2017). What single cells still say beyond that is kept
-   where it stands out (sundog.shrinkage). The result is raked to the pooled margins.
+   where it stands out (sundog.shrinkage). Both times the closest table with the pooled margins, no negative cell, and the
+   trend of the two columns if they are ordered, is taken (sundog.table_fit).
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -21,11 +22,12 @@ from sundog.estimate import nonnegative
 from sundog.factors import Excess, common_dependence
 from sundog.queries import Marginal
 from sundog.released import Measurement, Released
+from sundog.schema import Categorical
 from sundog.shrinkage import shrunk_towards
+from sundog.table_fit import Trend, fitted, trends
 
 LEAST = 0.5
 """No pooled cell is taken to be emptier than half a row."""
-RAKES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +43,8 @@ def pool(released: Released, leaves: Mapping[str, Leaves]) -> Pooled:
     """Pooled margins and cleaned tables of all measured pairs."""
     pairs = [m for m in released.measurements if isinstance(m.query, Marginal) and len(m.query.axes) == 2]
     axes = _finest(released, pairs)
-    margins = _margins(released, pairs, axes=axes, leaves=leaves)
-    return Pooled(axes, margins, _tables(pairs, axes, margins))
+    margins = Pooled(axes, _margins(released, pairs, axes=axes, leaves=leaves), ())
+    return replace(margins, tables=_tables(pairs, margins, leaves=leaves))
 
 
 def _finest(released: Released, pairs: list[Measurement]) -> dict[str, Axis]:
@@ -93,22 +95,57 @@ def _corrected(
 
 
 def _tables(
-    pairs: list[Measurement], axes: dict[str, Axis], margins: dict[str, Float[np.ndarray, " cells"]]
+    pairs: list[Measurement], pooled: Pooled, *, leaves: Mapping[str, Leaves]
 ) -> tuple[tuple[Marginal, Float[np.ndarray, " cells"], float], ...]:
     """The tables, cleaned of noise."""
     if not pairs:
         return ()
-    sides = [_sides(measurement, axes, margins) for measurement in pairs]
-    excesses = [_excess(m, np.outer(row, column) / row.sum()) for m, (row, column) in zip(pairs, sides, strict=True)]
-    shares = {name: margin / margin.sum() for name, margin in margins.items()}
-    common = common_dependence(excesses, axes=axes, shares=shares)
-    cleaned = []
-    for measurement, (row, column), excess, known in zip(pairs, sides, excesses, common, strict=True):
-        independent = np.outer(row, column) / row.sum()
-        guess = independent + known + shrunk(excess.counts - known, excess.stddev)
-        table = raked(_towards(guess, independent + excess.counts, excess.stddev), row, column)
-        cleaned.append((measurement.query, table.ravel(), measurement.stddev))
-    return tuple(cleaned)  # type: ignore[arg-type]
+    sides = [_sides(measurement, pooled) for measurement in pairs]
+    excesses = [_excess(m, _independent(side)) for m, side in zip(pairs, sides, strict=True)]
+    shares = {name: margin / margin.sum() for name, margin in pooled.margins.items()}
+    common = common_dependence(excesses, axes=pooled.axes, shares=shares)
+    views = [_View(*each) for each in zip(sides, excesses, common, strict=True)]
+    cleaned = [view.cleaned() for view in views]
+    ordered = [k for k, m in enumerate(pairs) if all(_rises(leaves[axis.column], axis) for axis in m.query.axes)]  # type: ignore[attr-defined]
+    held = trends(
+        [cleaned[k] for k in ordered],
+        [views[k].observed for k in ordered],
+        sides=[sides[k] for k in ordered],
+        stddevs=[pairs[k].stddev for k in ordered],
+    )
+    for k, trend in zip(ordered, held, strict=True):
+        cleaned[k] = views[k].cleaned(trend)
+    return tuple((m.query, table.ravel(), m.stddev) for m, table in zip(pairs, cleaned, strict=True))  # type: ignore[misc]
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """All that is known of one table: its margins, what it says beyond independence, and what all tables say of that."""
+
+    sides: tuple[Float[np.ndarray, " a"], Float[np.ndarray, " b"]]
+    excess: Excess
+    common: Float[np.ndarray, "a b"]
+
+    @property
+    def observed(self) -> Float[np.ndarray, "a b"]:
+        """What was measured, with the pooled margins."""
+        return _independent(self.sides) + self.excess.counts
+
+    def cleaned(self, trend: Trend | None = None) -> Float[np.ndarray, "a b"]:
+        """The table without most of its noise."""
+        own = shrunk(self.excess.counts - self.common, self.excess.stddev)
+        guess = fitted(_independent(self.sides) + self.common + own, *self.sides, trend=trend)
+        return fitted(_towards(guess, self.observed, self.excess.stddev), *self.sides, trend=trend)
+
+
+def _independent(sides: tuple[Float[np.ndarray, " a"], Float[np.ndarray, " b"]]) -> Float[np.ndarray, "a b"]:
+    return np.outer(*sides) / sides[0].sum()
+
+
+def _rises(leaves: Leaves, axis: Axis) -> bool:
+    """Whether the cells of an axis have an order: numbers, ordered labels, and where there are two."""
+    ordered = not isinstance(leaves.column, Categorical) or leaves.column.ordered
+    return axis.size == 2 or (ordered and axis.groups is None)
 
 
 def _towards(
@@ -120,14 +157,13 @@ def _towards(
     return shrunk_towards(known, values.ravel(), stddev=noise, scale=scale).reshape(guess.shape)
 
 
-def _sides(
-    measurement: Measurement, axes: dict[str, Axis], margins: dict[str, Float[np.ndarray, " cells"]]
-) -> list[Float[np.ndarray, " cells"]]:
+def _sides(measurement: Measurement, pooled: Pooled) -> tuple[Float[np.ndarray, " a"], Float[np.ndarray, " b"]]:
     """The pooled margins of a table's two columns, on the table's axes."""
-    return [
-        np.bincount(parents(axes[a.column], a), weights=margins[a.column], minlength=a.size)
+    first, second = (
+        np.bincount(parents(pooled.axes[a.column], a), weights=pooled.margins[a.column], minlength=a.size)
         for a in measurement.query.axes  # type: ignore[attr-defined]
-    ]
+    )
+    return first, second
 
 
 def _excess(measurement: Measurement, independent: Float[np.ndarray, "a b"]) -> Excess:
@@ -148,14 +184,3 @@ def shrunk(table: Float[np.ndarray, "a b"], stddev: float) -> Float[np.ndarray, 
     inside = np.maximum((scaled**2 - ratio - 1) ** 2 - 4 * ratio, 0.0)
     kept = np.where(scaled > 1 + math.sqrt(ratio), np.sqrt(inside) / np.maximum(scaled, 1e-12), 0.0)
     return (left * (kept * stddev * math.sqrt(large))) @ right
-
-
-def raked(
-    table: Float[np.ndarray, "a b"], row: Float[np.ndarray, " a"], column: Float[np.ndarray, " b"]
-) -> Float[np.ndarray, "a b"]:
-    """The table with its negative cells emptied, scaled along both axes in turn to the given sums."""
-    table = np.maximum(table, 1e-9)
-    for _ in range(RAKES):
-        table = table * (row / table.sum(axis=1))[:, None]
-        table = table * (column / table.sum(axis=0))[None, :]
-    return table

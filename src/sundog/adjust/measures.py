@@ -80,7 +80,9 @@ def _shares(part: str) -> tuple[str, float]:
     except ValueError:
         shares = 0.0
     if not 0 < shares < math.inf:
-        raise UserError(f"measures: found {part!r}; after '*' comes how many shares of the budget it gets, such as 'columns * 3'.")
+        raise UserError(
+            f"measures: found {part!r}; after '*' comes how many shares of the budget it gets, such as 'columns * 3'."
+        )
     return named.strip(), shares
 
 

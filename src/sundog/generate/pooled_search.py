@@ -1,7 +1,7 @@
 """Pooled search: clean the measured tables against each other, then search for rows that have them all at once.
 
-1. Pool (sundog.pool): margins from everything that was measured, tables cleaned of noise and raked to the margins.
-2. Search (genetic_search) over rows that hold one cell per column, from a start with exactly the pooled margins, by
+1. Pool (sundog.pool): margins from everything that was measured, tables cleaned of noise.
+2. Search (genetic_search) over rows that hold one cell per column, from a start along the strongest tables (tree_start), by
    changes of single cells; tables weigh by the precision they were measured with, margins a few times as much.
 3. Decode every cell to a value through the one-way leaves (sundog.bins), so that numbers come out as fine as they were
    measured.
@@ -18,6 +18,7 @@ from sundog.axis import Axis
 from sundog.bins import Leaves, leaves_of, parents, uniform_leaves
 from sundog.generate.genetic_search import Effort, Search
 from sundog.generate.independent import systematic
+from sundog.generate.tree_start import along_tree
 from sundog.keys import Key, integer_seed, permutation, split, uniforms
 from sundog.pool import Pooled, pool
 from sundog.queries import Marginal, Query, answer
@@ -68,9 +69,10 @@ class PooledSearch:
         pooled = pool(released, leaves)
         names = released.schema.names
         count = min(released.rows, MOST_ROWS) if self.rows is None else self.rows
-        start, search = split(key, 2)
+        start, tree, search = split(key, 3)
         cells, note = _start(start, [pooled.margins[name] for name in names], rows=count), ""
         if pooled.tables:
+            cells = along_tree(tree, pooled, start=dict(zip(names, cells, strict=True)))
             cells, note = self._searched(search, pooled, cells=cells, released=released)
         axes = tuple(pooled.axes[name] for name in names)
         return PooledState(released.schema, axes, tuple(leaves[name] for name in names), cells, note)
