@@ -118,6 +118,8 @@ def _nested(measurements: list[Measurement]) -> list[Measurement]:
 
 def _pooled(same: list[Measurement]) -> Measurement:
     """Several measurements of one query as one: their mean, weighted by precision."""
+    if len(same) == 1:
+        return same[0]
     precision = np.array([1 / measurement.stddev**2 for measurement in same])
     values = sum(p * measurement.values for p, measurement in zip(precision / precision.sum(), same, strict=True))
     return replace(same[0], values=np.rint(values).astype(np.int64), stddev=float(precision.sum() ** -0.5))
@@ -143,11 +145,13 @@ class Bins:
     """How coarse: about `most` bins of equal mass for numbers; labels rarer than `rare` are merged.
 
     Where the noise in a column is less than `TYPICAL`, they are finer by the square root of that, at most `finest` times.
+    A `taper` below 1 makes bins in the tails narrower, and those in the middle wider; at 0 all are of equal width.
     """
 
     most: int = 16
     rare: float = 0.005
     finest: float = 1.0
+    taper: float = 1.0
 
     def axes(self, released: Released) -> dict[str, Axis]:
         """The derived axis of every column that was measured alone."""
@@ -180,14 +184,14 @@ class Bins:
         return Axis.grouped(column, [int(group) for group in groups])
 
     def _runs(self, leaves: Leaves) -> Axis:
-        """Equal sums of roots along the leaves that are light; a bin also ends beside a heavy one."""
+        """Equal along the leaves that are light, by mass to the power `taper`; a bin also ends beside a heavy one."""
         share, finer = leaves.proportions, self._finer(leaves)
         most, rare = round(self.most * finer), max(self.rare / finer, NOISE * leaves.stddev)
         alone = share > (HEAVY / most if len(share) > 1.5 * most else rare)
         if leaves.column.missing is not None:
             alone[-1] = True
         rest = float(share[~alone].sum())
-        light = np.where(alone, 0.0, np.sqrt(share))
+        light = np.where(alone, 0.0, share**self.taper)
         step = float(light.sum()) / max(round(rest * most), 2)
         starts = _filled(light, alone, step)
         masses = np.add.reduceat(light, starts)

@@ -130,7 +130,7 @@ METHODS = {
             Allocate(),
             PooledSearch(),
             first=First(hierarchical, 0.33, hierarchical_shares),
-            bins=Bins(finest=4.0),
+            bins=Bins(finest=4.0, taper=0.75),
             cost="seconds for 15 columns",
         ),
         Recipe(

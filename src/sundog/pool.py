@@ -145,7 +145,7 @@ def _independent(sides: tuple[Float[np.ndarray, " a"], Float[np.ndarray, " b"]])
 def _rises(leaves: Leaves, axis: Axis) -> bool:
     """Whether the cells of an axis have an order: numbers, ordered labels, and where there are two."""
     ordered = not isinstance(leaves.column, Categorical) or leaves.column.ordered
-    return axis.size == 2 or (ordered and axis.groups is None)
+    return axis.size == 2 or (ordered and axis.groups is None and axis.size > 2)
 
 
 def _towards(

@@ -11,7 +11,7 @@ from sundog.adjust.match import Matching, NotMet, match
 from sundog.adjust.measures import measures_of
 from sundog.errors import UserError
 from sundog.keys import key_of
-from sundog.queries import Moments, answer
+from sundog.queries import Marginal, Moments, answer
 from sundog.released import Measurement
 from sundog.sources import open_table
 
@@ -120,11 +120,11 @@ def test_a_group_that_the_table_lacks_is_named():
 
 
 def test_contradictory_measures_are_refused_with_their_distance():
-    """The same question measured twice, with answers that no table has at once."""
+    """A column, and its table with another, with answers that no rows have at once."""
     given_ = measured("means: x by g")
     counts, sums = given_["measurements"]
-    other = Measurement(counts.query, np.array([3000, 0, 0, 0]), counts.stddev, "r")
-    with pytest.raises(NotMet, match=r"cannot meet .*standard deviations of its noise\), and \d more of 12 answers"):
+    other = Measurement(Marginal.of(SCHEMA, "g", "t"), np.array([3000, 0, 0, 0, 0, 0, 0, 0]), counts.stddev, "r")
+    with pytest.raises(NotMet, match=r"cannot meet .*standard deviations of its noise\), and \d+ more of 16 answers"):
         match(KEY, SYNTHETIC, measurements=[counts, sums, other], total=3000.0)
 
 

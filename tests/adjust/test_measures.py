@@ -9,6 +9,7 @@ from sundog.errors import UserError
 from sundog.queries import GroupSums, Marginal, Moments
 from sundog.rows import Rows
 from sundog.schema import Schema
+from sundog.select.everything import shares_of
 from sundog.sources import open_table
 
 ROWS = open_table(table(800, slope=0.7)).read(SCHEMA)
@@ -48,8 +49,44 @@ def test_several_are_joined_and_none_is_asked_twice():
 def test_a_workload_file_keeps_its_weights(tmp_path):
     path = tmp_path / "own.toml"
     path.write_text('[[queries]]\nkind = "marginals"\nk = 1\nweight = 3\n', encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8") + '[[queries]]\nkind = "marginals"\nk = 2\n', encoding="utf-8")
     made = measures_of(f"correlations: x; {path}", SCHEMA, rows=ROWS)
-    assert made.weights == (1.0, 3.0, 3.0, 3.0, 3.0)
+    singles = {w for q, w in zip(made.queries, made.weights, strict=True) if len(q.columns) == 1 and q.partition}
+    pairs = {w for q, w in zip(made.queries, made.weights, strict=True) if len(q.columns) == 2}
+    assert len(singles) == len(pairs) == 1
+    assert singles.pop() == pytest.approx(3 * pairs.pop())
+
+
+def shares(text, **options):
+    """What the parts of a description get of the budget, by the kind of query."""
+    made = measures_of(text, SCHEMA, rows=ROWS, **options)
+    parts = shares_of(made.queries, made.weights, "add-remove")
+    found = {}
+    for query, part in zip(made.queries, parts, strict=True):
+        found[type(query).__name__] = found.get(type(query).__name__, 0.0) + part / sum(parts)
+    return found
+
+
+def test_parts_share_the_budget_equally_unless_told_otherwise():
+    """A moment is counted in millionths of a row, a cell in rows: that must not matter."""
+    assert shares("correlations: x, y; marginals: g, t") == pytest.approx({"Moments": 0.5, "Marginal": 0.5})
+    assert shares("correlations: x, y; marginals: g, t * 3") == pytest.approx({"Moments": 0.25, "Marginal": 0.75})
+    assert shares("correlations: x, y; columns * 2")["Marginal"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("number", ["", "x", "0", "-1", "nan", "inf"])
+def test_a_wrong_number_of_shares_is_named(number):
+    with pytest.raises(UserError, match="how many shares"):
+        measures_of(f"columns * {number}", SCHEMA, rows=ROWS)
+
+
+def test_columns_are_measured_as_finely_as_their_length_asks_for():
+    made = measures_of("columns", SCHEMA, rows=ROWS)
+    assert {query.columns[0] for query in made.queries} == set(SCHEMA.names)
+    assert all(len(query.axes) == 1 for query in made.queries)
+    assert [query.columns for query in queries("columns: g, t")] == [("g",), ("t",)]
+    with pytest.raises(UserError, match="nobody"):
+        queries("columns: nobody")
 
 
 def correlated_rows(count=3000):

@@ -54,11 +54,8 @@ def _most(leaves: Mapping[str, Leaves]) -> int:
 
 
 def _axis(leaves: Leaves, most: int) -> Axis:
-    """The leaves themselves, or bins of equal sums of square roots: tails are cut more finely than by mass."""
-    if leaves.axis.size <= most:
-        return leaves.axis
-    roots = np.sqrt(leaves.proportions)
-    return Bins(most=most, rare=RARE).axis(replace(leaves, proportions=roots / roots.sum()))
+    """The leaves themselves, or bins that cut tails more finely than by mass."""
+    return leaves.axis if leaves.axis.size <= most else Bins(most=most, rare=RARE, taper=0.5).axis(leaves)
 
 
 def _by_column(measurements: Iterable[Measurement]) -> dict[str, list[Measurement]]:

@@ -49,8 +49,8 @@ class Allocate:
 
     share_scores: float = 0.04
     coarse: int = 6
-    kappa: float = 0.48
-    target_weight: float = 1.0
+    kappa: float = 0.34
+    target_weight: float = 2.0
     weights: tuple[float, ...] | None = None
     selects = False
     refits = False
