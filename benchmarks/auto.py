@@ -66,11 +66,32 @@ def _flat(values: Any, stddev: float, total: float) -> Any:
     return nonnegative(values.astype(float), total)
 
 
+def _raked(table: Any, row: Any, column: Any, *, trend: Any = None) -> Any:
+    """Negative cells emptied, then rows and columns scaled in turn."""
+    import numpy as np
+
+    made = np.maximum(table, 1e-9)
+    for _ in range(20):
+        made = made * (row / made.sum(axis=1))[:, None]
+        made = made * (column / made.sum(axis=0))
+    return made
+
+
+def _no_trends(cleaned: Any, observed: Any, *, sides: Any, stddevs: Any) -> Any:
+    return [None] * len(cleaned)
+
+
 CHANGES: dict[str, tuple[Callable[[Any], Any], Any]] = {
     AS_IS: (lambda recipe: recipe, nullcontext),
     "no common dependence": (lambda recipe: recipe, lambda: patched("factors", STRENGTH=1e9)),
     "no empirical Bayes": (lambda recipe: recipe, lambda: patched("hierarchy", posterior_counts=_flat)),
     "no second resolution": (rule(coarse=10**6), nullcontext),
+    "no least-squares fit": (lambda recipe: recipe, lambda: patched("pool", fitted=_raked)),
+    "no trends": (lambda recipe: recipe, lambda: patched("pool", trends=_no_trends)),
+    "no start along the tree": (
+        lambda recipe: recipe,
+        lambda: patched("generate.pooled_search", along_tree=lambda key, pooled, start: tuple(start.values())),
+    ),
     "no search": (search(passes=1, tolerance=1.0), nullcontext),
     "strength 0.14": (lambda recipe: recipe, lambda: patched("factors", STRENGTH=0.14)),
     "strength 0.56": (lambda recipe: recipe, lambda: patched("factors", STRENGTH=0.56)),
@@ -80,8 +101,11 @@ CHANGES: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "scores 0.02": (rule(share_scores=0.02), nullcontext),
     "scores 0.08": (rule(share_scores=0.08), nullcontext),
     "kappa 0.24": (rule(kappa=0.24), nullcontext),
-    "kappa 0.36": (rule(kappa=0.36), nullcontext),
-    "kappa 0.7": (rule(kappa=0.7), nullcontext),
+    "kappa 0.48": (rule(kappa=0.48), nullcontext),
+    "targets like others": (rule(target_weight=1.0), nullcontext),
+    "targets 4 times": (rule(target_weight=4.0), nullcontext),
+    "bins by mass": (binned(taper=1.0), nullcontext),
+    "bins by roots": (binned(taper=0.5), nullcontext),
     "bins 12": (binned(most=12), nullcontext),
     "bins 24": (binned(most=24), nullcontext),
     "bins 32": (binned(most=32), nullcontext),

@@ -6,7 +6,7 @@
    dependence). What all tables together support of it (sundog.factors) is kept; of the rest the singular values are shrunk
    by the optimal law for noise of known size (Gavish and Donoho 2017). What single cells still say beyond that is kept
    where it stands out (sundog.shrinkage). Both times the closest table with the pooled margins, no negative cell, and the
-   trend of the two columns if they are ordered, is taken (sundog.table_fit).
+   trend of the two columns is taken (sundog.table_fit).
 """
 
 import math
@@ -22,7 +22,6 @@ from sundog.estimate import nonnegative
 from sundog.factors import Excess, common_dependence
 from sundog.queries import Marginal
 from sundog.released import Measurement, Released
-from sundog.schema import Categorical
 from sundog.shrinkage import shrunk_towards
 from sundog.table_fit import Trend, fitted, trends
 
@@ -44,7 +43,7 @@ def pool(released: Released, leaves: Mapping[str, Leaves]) -> Pooled:
     pairs = [m for m in released.measurements if isinstance(m.query, Marginal) and len(m.query.axes) == 2]
     axes = _finest(released, pairs)
     margins = Pooled(axes, _margins(released, pairs, axes=axes, leaves=leaves), ())
-    return replace(margins, tables=_tables(pairs, margins, leaves=leaves))
+    return replace(margins, tables=_tables(pairs, margins))
 
 
 def _finest(released: Released, pairs: list[Measurement]) -> dict[str, Axis]:
@@ -95,7 +94,7 @@ def _corrected(
 
 
 def _tables(
-    pairs: list[Measurement], pooled: Pooled, *, leaves: Mapping[str, Leaves]
+    pairs: list[Measurement], pooled: Pooled
 ) -> tuple[tuple[Marginal, Float[np.ndarray, " cells"], float], ...]:
     """The tables, cleaned of noise."""
     if not pairs:
@@ -106,14 +105,14 @@ def _tables(
     common = common_dependence(excesses, axes=pooled.axes, shares=shares)
     views = [_View(*each) for each in zip(sides, excesses, common, strict=True)]
     cleaned = [view.cleaned() for view in views]
-    ordered = [k for k, m in enumerate(pairs) if all(_rises(leaves[axis.column], axis) for axis in m.query.axes)]  # type: ignore[attr-defined]
+    wide = [k for k, view in enumerate(views) if min(view.common.shape) > 1]
     held = trends(
-        [cleaned[k] for k in ordered],
-        [views[k].observed for k in ordered],
-        sides=[sides[k] for k in ordered],
-        stddevs=[pairs[k].stddev for k in ordered],
+        [cleaned[k] for k in wide],
+        [views[k].observed for k in wide],
+        sides=[sides[k] for k in wide],
+        stddevs=[pairs[k].stddev for k in wide],
     )
-    for k, trend in zip(ordered, held, strict=True):
+    for k, trend in zip(wide, held, strict=True):
         cleaned[k] = views[k].cleaned(trend)
     return tuple((m.query, table.ravel(), m.stddev) for m, table in zip(pairs, cleaned, strict=True))  # type: ignore[misc]
 
@@ -140,12 +139,6 @@ class _View:
 
 def _independent(sides: tuple[Float[np.ndarray, " a"], Float[np.ndarray, " b"]]) -> Float[np.ndarray, "a b"]:
     return np.outer(*sides) / sides[0].sum()
-
-
-def _rises(leaves: Leaves, axis: Axis) -> bool:
-    """Whether the cells of an axis have an order: numbers, ordered labels, and where there are two."""
-    ordered = not isinstance(leaves.column, Categorical) or leaves.column.ordered
-    return axis.size == 2 or (ordered and axis.groups is None and axis.size > 2)
 
 
 def _towards(

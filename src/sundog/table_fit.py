@@ -5,8 +5,9 @@ stay positive add up to the sums. Where most cells are empty their noise goes, o
 the others would leave half.
 
 What is left of that noise lies in cells that should be empty, all on one side, and so weakens every dependence a little: two
-columns that rise together do so less. The trend of two ordered columns is one number, which the table's raw counts tell
-without that bias and with little noise. It is estimated from both (sundog.shrinkage) and then held.
+columns that rise together do so less. The trend of two columns (how far they rise together, in the order of their codes) is
+one number, which the table's raw counts tell without that bias and with little noise. It is estimated from both
+(sundog.shrinkage) and then held. Labels have an order too, if only that of the schema's list: it costs nothing to keep it.
 """
 
 from collections.abc import Sequence
@@ -18,6 +19,8 @@ from jaxtyping import Float
 from sundog.shrinkage import shrunk_towards
 
 TURNS = 60
+CLOSE = 0.1
+"""In rows."""
 TYPICAL = 0.1
 """By how much a trend may be off, as a rank correlation."""
 
@@ -40,11 +43,13 @@ def fitted(table: Table, row: Row, column: Column, *, trend: Trend | None = None
     for _ in range(TURNS):
         pulled = table if trend is None else table - pull * trend.scores
         across = _shifts(pulled - shift, row)
-        shift = _shifts(pulled.T - across, column)
+        before, shift = shift, _shifts(pulled.T - across, column)
         made = np.maximum(pulled - across[:, None] - shift, 0.0)
+        off = 0.0 if trend is None else float((made * trend.scores).sum() - trend.value)
         if trend is not None:
-            moved = float((trend.scores**2 * (made > 0)).sum())
-            pull += float((made * trend.scores).sum() - trend.value) / max(moved, 1e-12)
+            pull += off / max(float((trend.scores**2 * (made > 0)).sum()), 1e-12)
+        if np.abs(shift - before).max() < CLOSE and abs(off) < CLOSE:
+            break
     return made
 
 

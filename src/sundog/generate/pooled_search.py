@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 
 from sundog.axis import Axis
 from sundog.bins import Leaves, leaves_of, parents, uniform_leaves
+from sundog.draws import evenly
 from sundog.generate.genetic_search import Effort, Search
 from sundog.generate.independent import systematic
 from sundog.generate.tree_start import along_tree
@@ -119,9 +120,8 @@ class PooledSearch:
 
     def sample(self, key: Key, state: PooledState, *, rows: int) -> Rows:
         """The rows, decoded; another number of them by repeating or leaving out rows as evenly as possible."""
-        choose, order, decode = split(key, 3)
-        held = len(state.cells[0])
-        chosen = permutation(choose, held)[np.arange(rows) * held // rows][permutation(order, rows)]
+        choose, decode = split(key, 2)
+        chosen = evenly(choose, len(state.cells[0]), rows=rows)
         return _decoded(decode, state, tuple(column[chosen] for column in state.cells))
 
 
