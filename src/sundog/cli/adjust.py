@@ -22,7 +22,10 @@ UNKNOWN = (
 Synthetic = Annotated[str, typer.Argument(help="The synthetic table, from Sundog or any other tool.")]
 Real = Annotated[str | None, typer.Option(help="The private table, to measure what is to be matched.")]
 Measures = Annotated[
-    str, typer.Option(help="What to match: 'correlations: A, B', 'means: A by B', 'marginals: A, B', or a .toml file.")
+    str,
+    typer.Option(
+        help="What to match: 'correlations: A, B', 'means: A by B', 'marginals: A, B', 'columns', or a .toml file."
+    ),
 ]
 Measured = Annotated[Path | None, typer.Option("--released", help="Measurements released before: no further cost.")]
 Before = Annotated[Path | None, typer.Option("--before", help="released.json of the table's own making: costs add up.")]
