@@ -90,3 +90,18 @@ def test_a_refined_axis_tells_apart_what_either_does():
     column = Categorical("kind", ("a", "b", "c"))
     merged = refined([Axis.grouped(column, [0, 0, 1]), Axis.grouped(column, [0, 1, 1])], column)
     assert merged.size == 3
+
+
+def test_rare_labels_are_merged_in_runs_of_about_a_bin():
+    """Many rare labels that hold most rows would say nothing of other columns as one cell."""
+    column = Categorical("job", labels=tuple(f"j{k}" for k in range(200)))
+    shares = np.full(200, 0.7 / 199)
+    shares[50] = 0.3
+    axis = Bins(most=10).axis(Leaves(column, Axis.whole(column), shares, 1e-4))
+    groups = np.array(axis.groups)
+    assert axis.size == 1 + 7
+    assert (groups == groups[50]).sum() == 1
+    others = np.delete(groups, 50)
+    assert (np.diff(others) >= 0).all(), "runs of neighbours"
+    masses = np.bincount(groups, weights=shares)
+    assert np.delete(masses, groups[50]) == pytest.approx(0.1, abs=0.01)

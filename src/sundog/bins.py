@@ -142,7 +142,7 @@ def _firsts(axis: Axis) -> Int[np.ndarray, " cells"]:
 
 @dataclass(frozen=True)
 class Bins:
-    """How coarse: about `most` bins of equal mass for numbers; labels rarer than `rare` are merged.
+    """How coarse: about `most` bins of equal mass for numbers; labels rarer than `rare` are merged, in runs of that mass.
 
     Where the noise in a column is less than `TYPICAL`, they are finer by the square root of that, at most `finest` times.
     A `taper` below 1 makes bins in the tails narrower, and those in the middle wider; at 0 all are of equal width.
@@ -179,8 +179,11 @@ class Bins:
             rare[column.missing] = False
         if rare.sum() < 2:
             return Axis.whole(column)
-        groups = np.cumsum(~rare) - 1
-        groups[rare] = (~rare).sum()
+        light = np.where(rare, share, 0.0)
+        number = max(round(float(light.sum()) * self.most * self._finer(leaves)), 1)
+        places = np.floor((np.cumsum(light) - light / 2) / max(float(light.sum()), 1e-12) * number * (1 - 1e-9))
+        alone = np.cumsum(~rare) - 1
+        _, groups = np.unique(np.where(rare, len(share) + places, alone), return_inverse=True)
         return Axis.grouped(column, [int(group) for group in groups])
 
     def _runs(self, leaves: Leaves) -> Axis:
