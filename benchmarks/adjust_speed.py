@@ -37,7 +37,6 @@ FULL = {"sizes": [(50_000, 10, 10), (307_511, 10, 10), (307_511, 104, 10), (10_0
 def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Measure, and match once."""
     from sundog.adjust.match import Matching, match
-    from sundog.adjust.support import unit_of
     from sundog.adjusting import Adjustment, Payer, chosen
     from sundog.keys import key_of
     from sundog.schema import Schema
@@ -58,7 +57,7 @@ def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
         "measures": sum(m.query.size for m in measurements),
         "points": len(done.tilt.shares),
         "matching_cpu_s": time.process_time() - start,
-        "noise": max(m.stddev / unit_of(m.query) for m in measurements) / rows,
+        "noise": max(m.stddev / m.query.unit for m in measurements) / rows,
         "drawing": done.made - done.after,
     }
 

@@ -81,6 +81,47 @@ def test_what_was_not_measured_is_named(once):
             adjusted(measures=measures, released=once.released)
 
 
+def test_a_count_of_rows_is_no_measurement_of_a_column(own_ledger):
+    counted = adjusted(measures="correlations: y, t").released
+    with pytest.raises(UserError, match="'x' is not among the released"):
+        adjusted(measures="columns: x", released=counted)
+
+
+def error_of_columns(made):
+    """How far single columns are from the real ones."""
+    real, found = (pd.DataFrame(rows)["g"].value_counts(normalize=True) for rows in (REAL, made.to_pydict()))
+    return float((real - found).abs().sum())
+
+
+def test_columns_are_pooled_with_what_the_tables_making_measured(own_ledger):
+    made = sundog.Synthesizer(DOCUMENT, rho=0.5, method="independent").fit(REAL)
+    rows = made.sample(3000).to_pandas()
+    biased = rows[(rows["g"] != "a") | (rows.index % 3 == 0)]
+    rough = {"measures": "columns: g", "rho": 1e-6, "matching": Matching(closest=True)}
+    assert error_of_columns(adjusted(biased, before=made.released, **rough).table) < 0.02
+    assert error_of_columns(adjusted(biased, **rough, dataset="other").table) > 0.05
+
+
+def test_a_making_with_another_schema_is_not_pooled(own_ledger):
+    """Codes would mean other labels."""
+    turned = [
+        {**field, "categories": ["c", "b", "a"]} if field["name"] == "g" else field for field in DOCUMENT["fields"]
+    ]
+    real = {**REAL, "g": ["a"] * 3500 + ["c"] * 500}
+    made = sundog.Synthesizer({**DOCUMENT, "fields": turned}, rho=0.5, method="independent").fit(real)
+    done = adjusted(made.sample(1500), "columns: g", real=real, before=made.released, rho=0.01)
+    assert done.table.to_pandas()["g"].value_counts(normalize=True)["a"] > 0.8
+
+
+def test_one_release_given_twice_counts_once(own_ledger, tmp_path):
+    released = adjusted(measures="columns").released
+    once, twice = (
+        adjusted(measures="columns", released=released, before=before, matching=Matching(how="weights"))
+        for before in (None, type(released).from_json(released.to_json()))
+    )
+    assert once.rows.weights.tolist() == twice.rows.weights.tolist()
+
+
 def test_measurements_with_another_schema_are_refused(once):
     first, *others = DOCUMENT["fields"]
     other = {**DOCUMENT, "fields": [{**first, "constraints": {"minimum": 0, "maximum": 11, "required": True}}, *others]}

@@ -105,3 +105,10 @@ def test_rare_labels_are_merged_in_runs_of_about_a_bin():
     assert (np.diff(others) >= 0).all(), "runs of neighbours"
     masses = np.bincount(groups, weights=shares)
     assert np.delete(masses, groups[50]) == pytest.approx(0.1, abs=0.01)
+
+
+def test_labels_that_noise_hides_are_merged_until_it_does_not():
+    column = Categorical("job", labels=tuple(range(10)))
+    axis = Bins().axis(Leaves(column, Axis.whole(column), np.full(10, 0.1), 0.05))
+    assert 3 <= axis.size <= 7
+    assert Bins().axis(Leaves(column, Axis.whole(column), np.full(10, 0.1), 0.0001)) == Axis.whole(column)

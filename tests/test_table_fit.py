@@ -96,3 +96,13 @@ def test_a_trend_out_of_reach_ends():
     made = fitted(truth, *margins(truth), trend=Trend(trend.scores, 1e6))
     assert np.isfinite(made).all()
     assert (made >= 0).all()
+
+
+def test_a_trend_for_which_the_sums_leave_no_room_is_given_up():
+    """Nearly all rows in one column's middle cell, where the trend's scores are nought."""
+    row, column = np.full(3, 8713.0), np.array([0.5, 0.5, 26_137.0, 0.5, 0.5])
+    noisy = np.outer(row, column) / row.sum() + np.random.default_rng(231).normal(0, 274, (3, 5))
+    (trend,) = trends([noisy], [noisy], sides=[(row, column)], stddevs=[274.0])
+    for value in (-0.04, 50.0, -4000.0):
+        made = fitted(noisy, row, column, trend=Trend(trend.scores, value))
+        assert made.sum(axis=1) == pytest.approx(row, rel=0.1)

@@ -101,6 +101,7 @@ class Adjustment:
         schema: Schema,
         matching: Matching,
         rho: float = 0.02,
+        neighbours: Neighbours = "add-remove",
         released: Released | None = None,
         before: Released | None = None,
         weights: str | None = None,
@@ -111,7 +112,7 @@ class Adjustment:
             raise UserError("adjust: the released measurements were made with another schema; use that one.")
         rows, notes = _read(table, schema, weights=weights, delimiter=delimiter)
         check_rows_present(rows)
-        wanted = measures_of(measures, schema, rows=rows, rho=rho, released=released)
+        wanted = measures_of(measures, schema, rows=rows, rho=rho, neighbours=neighbours, released=released)
         return Adjustment(rows, wanted, matching, before, notes)
 
     def measured(self, curator: Curator, *, noise: NoiseKind = "gaussian") -> Released:
@@ -154,9 +155,17 @@ class Adjustment:
             )
 
     def _known(self, released: Released) -> tuple[Measurement, ...]:
-        """All that is known of the same private table."""
-        earlier = self.before if self.before is not None and self.before.dataset == released.dataset else None
-        return (*released.measurements, *released.adjustments, *(earlier.measurements if earlier else ()))
+        """All that is known of the same private table: this release, and the table's own if it is another one."""
+        known = (*released.measurements, *released.adjustments)
+        earlier = self.before
+        if (
+            earlier is None
+            or earlier.dataset != released.dataset
+            or earlier.schema.columns != released.schema.columns
+            or earlier.to_json() == released.to_json()
+        ):
+            return known
+        return (*known, *earlier.measurements, *earlier.adjustments)
 
     def _counted(self, curator: Curator) -> bool:
         """Whether the table's own making has told the number of rows."""
@@ -222,6 +231,7 @@ def adjust(
         schema=public,
         matching=matching or Matching(),
         rho=0.0 if curator is None else curator.remaining_rho,
+        neighbours=neighbours,
         released=released,
         before=before,
         weights=weights,

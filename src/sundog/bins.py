@@ -180,10 +180,13 @@ class Bins:
         if rare.sum() < 2:
             return Axis.whole(column)
         light = np.where(rare, share, 0.0)
-        number = max(round(float(light.sum()) * self.most * self._finer(leaves)), 1)
-        places = np.floor((np.cumsum(light) - light / 2) / max(float(light.sum()), 1e-12) * number * (1 - 1e-9))
+        rest = float(light.sum())
+        number = max(round(rest / max(1 / (self.most * self._finer(leaves)), NOISE * leaves.stddev)), 1)
+        places = np.floor((np.cumsum(light) - light / 2) / max(rest, 1e-12) * number * (1 - 1e-9))
         alone = np.cumsum(~rare) - 1
         _, groups = np.unique(np.where(rare, len(share) + places, alone), return_inverse=True)
+        if groups.max() + 1 == len(share):
+            return Axis.whole(column)
         return Axis.grouped(column, [int(group) for group in groups])
 
     def _runs(self, leaves: Leaves) -> Axis:

@@ -146,7 +146,13 @@ class Synthesizer:
         """What the rows will be adjusted to: measures that may depend on the synthetic rows, paid with what was kept."""
         curator.kept_back = 0.0
         model = Model(curator.released(), self.recipe, self.seed, state, self._public)
-        wanted = measures_of(self._adjust or "", self.schema, rows=model.rows(), rho=curator.remaining_rho)
+        wanted = measures_of(
+            self._adjust or "",
+            self.schema,
+            rows=model.rows(),
+            rho=curator.remaining_rho,
+            neighbours=self.unit.neighbours,
+        )
         shares = shares_of(wanted.queries, wanted.weights, self.unit.neighbours)
         curator.measure_adjustments(wanted.queries, curator.remaining_rho, shares=shares)
         return curator.released()

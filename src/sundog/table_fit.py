@@ -21,6 +21,10 @@ from sundog.shrinkage import shrunk_towards
 TURNS = 60
 CLOSE = 0.1
 """In rows."""
+FAINT = 1e-3
+"""Cells that can move the trend by less than this share of what all can are not pulled harder for it."""
+WRONG = 0.02
+"""A trend that takes the sums off by more than this share of the rows is given up."""
 TYPICAL = 0.1
 """By how much a trend may be off, as a rank correlation."""
 
@@ -46,10 +50,13 @@ def fitted(table: Table, row: Row, column: Column, *, trend: Trend | None = None
         before, shift = shift, _shifts(pulled.T - across, column)
         made = np.maximum(pulled - across[:, None] - shift, 0.0)
         off = 0.0 if trend is None else float((made * trend.scores).sum() - trend.value)
-        if trend is not None:
-            pull += off / max(float((trend.scores**2 * (made > 0)).sum()), 1e-12)
         if np.abs(shift - before).max() < CLOSE and abs(off) < CLOSE:
             break
+        if trend is not None:
+            moved = trend.scores**2
+            pull += off / max(float(moved[made > 0].sum()), FAINT * float(moved.sum()), 1e-12)
+    if trend is not None and np.abs(made.sum(axis=1) - row).max() > WRONG * row.sum():
+        return fitted(table, row, column)  # the sums leave no room for the trend
     return made
 
 

@@ -11,7 +11,8 @@ from sundog.hierarchy import hierarchical
 from sundog.keys import key_of
 from sundog.queries import Marginal, Moments, answer
 from sundog.released import Measurement
-from sundog.schema import Schema
+from sundog.rows import Rows
+from sundog.schema import Categorical, Schema
 from sundog.sources import open_table
 
 REAL = open_table(table(3000, seed=5, slope=0.8)).read(SCHEMA)
@@ -82,3 +83,29 @@ def test_rows_get_the_columns_right():
     for query in queries:
         wanted = answer(query, REAL) / 3000
         assert np.abs(weights @ query.vectors(done.rows) - wanted).max() < 0.01
+
+
+def test_a_coarser_axis_that_is_known_does_not_displace_what_was_asked():
+    column = LONG.column("n0")
+    rows = open_table({f"n{k}": [j * 97 for j in range(1000)] for k in range(3)} | {"few": [True] * 1000}).read(LONG)
+    asked = measured(Marginal((Axis.cut(column, range(0, 100_000, 5000)),)), rows, stddev=1.0, seed=0)
+    other = measured(Marginal((Axis.cut(column, range(0, 100_000, 300)),)), rows, stddev=300.0, seed=1)
+    (made,) = settled([asked], LONG, known=[other], rows=1000.0)
+    assert (made.query, made.stddev) == (asked.query, pytest.approx(1.0))
+
+
+def test_joined_labels_have_the_noise_of_all_of_them():
+    schema = Schema((Categorical("job", labels=tuple(range(5000))),))
+    rows = Rows(schema, (np.random.default_rng(0).integers(0, 5000, 20_000),))
+    (made,) = settled([measured(Marginal.of(schema, "job"), rows, stddev=8.0, seed=2)], schema, rows=20_000.0)
+    assert made.query.size <= IN_ALL
+    errors = made.values - answer(made.query, rows)
+    assert np.sqrt((errors**2).mean()) < 3 * made.stddev
+
+
+@pytest.mark.parametrize(("columns", "labels"), [(1, 900), (100, 20), (60, 20)])
+def test_there_are_never_many_more_cells_than_can_be_solved(columns, labels):
+    schema = Schema(tuple(Categorical(f"c{k}", labels=tuple(range(labels))) for k in range(columns)))
+    rows = Rows(schema, tuple(np.arange(2000) % labels for _ in range(columns)))
+    asked = [measured(Marginal.of(schema, name), rows, stddev=0.5, seed=3) for name in schema.names]
+    assert sum(m.query.size for m in settled(asked, schema, rows=2000.0)) <= IN_ALL

@@ -146,3 +146,17 @@ def test_ranges_are_those_of_the_synthetic_rows():
 def test_mistakes(text, message):
     with pytest.raises(UserError, match=message):
         check_measures(text, SCHEMA)
+
+
+def test_shares_hold_under_both_relations():
+    made = measures_of("correlations: x, y; columns", SCHEMA, rows=ROWS, neighbours="replace")
+    parts = shares_of(made.queries, made.weights, "replace")
+    assert parts[0] == pytest.approx(sum(parts[1:]))
+
+
+def test_a_star_in_a_name_is_part_of_the_name():
+    schema = Schema.from_json({"fields": [{"name": "a*b", "type": "boolean"}, {"name": "x", "type": "boolean"}]})
+    made = Rows(schema, (np.zeros(3, int), np.ones(3, int)))
+    assert queries("marginals: a*b, x", made)[0].columns == ("a*b", "x")
+    with pytest.raises(UserError, match="how many shares"):
+        queries("columns * 1e300", made)

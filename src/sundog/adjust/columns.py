@@ -6,21 +6,22 @@ estimate from all of it (sundog.hierarchy): as fine as it is where it is short, 
 values only.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from sundog.axis import Axis
-from sundog.bins import Bins, Leaves, leaves_from
+from sundog.bins import Bins, Leaves, coarsened, leaves_from
 from sundog.queries import Marginal
 from sundog.released import Measurement
 from sundog.schema import Schema
 
 IN_ALL = 400
-"""So many cells in all columns, about: what the denoising still solves exactly (adjust/denoise.py)."""
-LEAST = 8
-"""Every column may have so many."""
+"""So many cells in all columns together: what the denoising still solves exactly (adjust/denoise.py)."""
+LEAST = 4
+"""Every column may have so many all the same."""
 RARE = 0.001
 """Labels that are rarer may be matched as one, in a long column."""
 
@@ -28,11 +29,14 @@ RARE = 0.001
 def settled(
     measurements: Sequence[Measurement], schema: Schema, *, known: Sequence[Measurement] = (), rows: float
 ) -> list[Measurement]:
-    """The measurements, those of single columns replaced by one estimate a column, to which `known` ones add."""
+    """The measurements, those of single columns replaced by one estimate a column.
+
+    Measurements of the same queries that are `known` from elsewhere add to it.
+    """
     asked = _by_column(measurements)
     others = _by_column(m for m in known if not any(m is each for each in measurements))
     leaves = {
-        name: leaves_from(schema.column(name), [*levels, *others.get(name, [])], rows=rows)
+        name: leaves_from(schema.column(name), [*levels, *_alike(levels, others.get(name, []))], rows=rows)
         for name, levels in asked.items()
     }
     most = _most(leaves)
@@ -40,22 +44,34 @@ def settled(
     for name, levels in asked.items():
         axis = _axis(leaves[name], most)
         counts = np.rint(leaves[name].shares(axis) * rows).astype(np.int64)
-        made.append(replace(levels[0], query=Marginal((axis,)), values=counts, stddev=leaves[name].stddev * rows))
+        stddev = leaves[name].stddev * rows * _joined(levels, axis)
+        made.append(replace(levels[0], query=Marginal((axis,)), values=counts, stddev=stddev))
     return made
 
 
+def _alike(levels: Sequence[Measurement], known: Sequence[Measurement]) -> list[Measurement]:
+    """The known measurements that ask the same as one of these."""
+    return [m for m in known if any(m.query == level.query for level in levels)]
+
+
+def _joined(levels: Sequence[Measurement], axis: Axis) -> float:
+    """How much larger the noise is where cells were joined that only one level has counted."""
+    return math.sqrt(levels[0].query.size / axis.size) if len(levels) == 1 else 1.0
+
+
 def _most(leaves: Mapping[str, Leaves]) -> int:
-    """How many cells a column may have, so that all have about `IN_ALL`: short columns leave their rest to long ones."""
-    left, most = IN_ALL, LEAST
-    for place, size in enumerate(sorted(each.axis.size for each in leaves.values())):
-        most = max(LEAST, left // (len(leaves) - place))
-        left -= min(size, most)
-    return most
+    """How many cells a column may have, so that all have at most `IN_ALL`: short columns leave their rest to long ones."""
+    sizes = [each.axis.size for each in leaves.values()]
+    fits = (most for most in range(IN_ALL, LEAST, -1) if sum(min(size, most) for size in sizes) <= IN_ALL)
+    return next(fits, LEAST)
 
 
 def _axis(leaves: Leaves, most: int) -> Axis:
     """The leaves themselves, or bins that cut tails more finely than by mass."""
-    return leaves.axis if leaves.axis.size <= most else Bins(most=most, rare=RARE, taper=0.5).axis(leaves)
+    if leaves.axis.size <= most:
+        return leaves.axis
+    axis = Bins(most=most, rare=RARE, taper=0.5).axis(leaves)
+    return coarsened(axis, leaves.shares(axis), column=leaves.column, most=most)
 
 
 def _by_column(measurements: Iterable[Measurement]) -> dict[str, list[Measurement]]:

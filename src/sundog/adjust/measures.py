@@ -7,7 +7,8 @@
     columns: age, sex                     each of these columns on its own; without names, all of them
     FILE.toml                             any workload file
 
-Several are joined with ";", and share the budget equally; "columns * 3" gets three shares. Everything here looks at the schema, at synthetic rows and at released values only.
+Several are joined with ";", and share the budget equally; "columns * 3" gets three shares.
+Everything here looks at the schema, at synthetic rows and at released values only.
 
 Moments are measured within the range that the synthetic rows show, all but the outermost on each side: between wide public
 bounds most of the budget would be spent on values that do not occur. Values outside are clamped, on both sides alike, so the
@@ -16,12 +17,14 @@ what lies beyond could not be told from the noise anyway.
 """
 
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
 
+from sundog.axis import Axis
 from sundog.errors import UserError
 from sundog.hierarchy import level_shares, levels
 from sundog.queries import GroupSums, Marginal, Moments, Query
@@ -30,16 +33,24 @@ from sundog.released import Released
 from sundog.rows import Rows
 from sundog.schema import Column, Schema
 from sundog.select.everything import shares_of
+from sundog.unit import Neighbours
 from sundog.workload import Workload
 
 CHOSEN = 5
+LEAST_SHARE = 1e-3
 NOISES = 20.0
 LEAST_OUTSIDE, MOST_OUTSIDE = 0.001, 0.02
 ALLOWED = "allowed are 'correlations: A, B', 'means: A by B', 'marginals: A, B', 'columns' and a .toml file"
 
 
 def measures_of(
-    text: str, schema: Schema, *, rows: Rows, rho: float = 0.02, released: Released | None = None
+    text: str,
+    schema: Schema,
+    *,
+    rows: Rows,
+    rho: float = 0.02,
+    neighbours: Neighbours = "add-remove",
+    released: Released | None = None,
 ) -> Workload:
     """The queries of a description; `rows` are the synthetic ones, `rho` is what they will be measured with.
 
@@ -50,7 +61,7 @@ def measures_of(
     for part in filter(None, (each.strip() for each in text.split(";"))):
         named, shares = _shares(part)
         made = _part(named, schema, rows, rho, released)
-        whole = sum(shares_of(made.queries, made.weights, "add-remove"))
+        whole = sum(shares_of(made.queries, made.weights, neighbours))
         queries += made.queries
         weights += [weight * (shares / whole) ** 1.5 for weight in made.weights]
     if not queries:
@@ -72,18 +83,19 @@ def key_of_query(query: Query) -> bytes:
 
 def _shares(part: str) -> tuple[str, float]:
     """A part without its number of shares, and that."""
-    named, star, number = part.rpartition("*")
-    if not star:
+    found = re.fullmatch(r"(.*\S)\s+\*\s*(\S*)", part)
+    if found is None:
         return part, 1.0
+    named, number = found.groups()
     try:
         shares = float(number)
     except ValueError:
         shares = 0.0
-    if not 0 < shares < math.inf:
+    if not LEAST_SHARE <= shares <= 1 / LEAST_SHARE:
         raise UserError(
             f"measures: found {part!r}; after '*' comes how many shares of the budget it gets, such as 'columns * 3'."
         )
-    return named.strip(), shares
+    return named, shares
 
 
 def _part(part: str, schema: Schema, rows: Rows, rho: float, released: Released | None) -> Workload:
@@ -115,11 +127,18 @@ def _columns(names: Sequence[str], schema: Schema, released: Released | None) ->
         return Workload(schema, tuple(queries), tuple(s**1.5 / q.size for s, q in zip(shares, queries, strict=True)))
     measured = [m.query for m in (*released.measurements, *released.adjustments)]
     tables = [query for query in measured if isinstance(query, Marginal) and len(query.axes) == 1]
+    tables = [query for query in tables if not _only_counts(query, schema)]
     found = [query for query in tables if query.columns[0] in {column.name for column in wanted}]
     lacking = next((column.name for column in wanted if all(column.name != q.columns[0] for q in found)), None)
     if lacking is not None:
         raise UserError(f"adjust: column {lacking!r} is not among the released measurements; measure it with --real.")
     return Workload(schema, tuple(found), (1.0,) * len(found))
+
+
+def _only_counts(query: Marginal, schema: Schema) -> bool:
+    """Whether a table of one column tells no more than how many rows there are, and how many of them are missing."""
+    column = schema.column(query.columns[0])
+    return query.axes[0] == Axis.cut(column, [0]) and query.size < column.size
 
 
 def _means(rest: str, schema: Schema) -> list[Query]:

@@ -84,6 +84,7 @@ def adjust(
             schema=public,
             matching=Matching(gamma, resample, closest, rows),
             rho=0.0 if curator is None else curator.remaining_rho,
+            neighbours=privacy.whom().neighbours,
             released=known,
             before=None if before is None else Released.load(before),
             weights=weights,

@@ -50,8 +50,8 @@ def main() -> None:
         app()
     except UserError as error:
         _fail(str(error), error.exit_code)
-    except SystemExit as ended:  # Typer turns Ctrl-C into this, without a word
-        if ended.code != INTERRUPTED:
+    except (KeyboardInterrupt, SystemExit) as ended:  # Typer turns the former into the latter, without a word
+        if isinstance(ended, SystemExit) and ended.code != INTERRUPTED:
             raise
         _fail("interrupted.", INTERRUPTED)
     except Exception as error:

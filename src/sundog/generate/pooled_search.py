@@ -65,7 +65,7 @@ class PooledSearch:
         return PooledState(schema, tuple(leaf.axis for leaf in leaves), leaves, cells)
 
     def fit(self, key: Key, state: PooledState, *, released: Released) -> PooledState:
-        """Pool, start from the margins, search; the earlier state is not needed."""
+        """Pool, start along the strongest tables, search; the earlier state is not needed."""
         leaves = leaves_of(released)
         pooled = pool(released, leaves)
         names = released.schema.names
