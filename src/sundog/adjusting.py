@@ -130,7 +130,7 @@ class Adjustment:
         """The rows, adjusted to what was measured."""
         if self.before is not None:
             self._check_unit(released.guarantee.unit)
-        counted = released if released.tells_rows or self.before is None else self.before
+        counted = self._telling_rows(released)
         try:
             done = match(
                 key_of(seed),
@@ -153,6 +153,13 @@ class Adjustment:
                 f"adjust: the table protects {self.before.guarantee.unit.describe()}, the measures {unit.describe()}; "
                 "guarantees for different units do not add up. Measure for the same unit."
             )
+
+    def _telling_rows(self, released: Released) -> Released:
+        """Of this release and the table's own, the one that tells the number of rows more precisely."""
+        if self.before is None or not self.before.tells_rows or self.before.dataset != released.dataset:
+            return released
+        less = released.tells_rows and released.rows_stddev <= self.before.rows_stddev
+        return released if less else self.before
 
     def _known(self, released: Released) -> tuple[Measurement, ...]:
         """All that is known of the same private table: this release, and the table's own if it is another one."""

@@ -31,7 +31,9 @@ def start(ledger, times, *crash, before=()):
 
 def finish(process):
     """The acknowledged numbers and the refusal, if any."""
-    lines = process.communicate(timeout=120)[0].splitlines()
+    with process.stdout as output:  # not `communicate`, which loses what an earlier `readline` has read ahead
+        lines = output.read().splitlines()
+    process.wait(timeout=120)
     numbers = [int(line) for line in lines if line.isdigit()]
     return numbers, [line for line in lines if not line.isdigit()]
 
