@@ -28,7 +28,6 @@ from sundog.axis import Axis
 from sundog.errors import UserError
 from sundog.hierarchy import level_shares, levels
 from sundog.queries import GroupSums, Marginal, Moments, Query
-from sundog.queries.moment import UNIT
 from sundog.released import Released
 from sundog.rows import Rows
 from sundog.schema import Column, Schema
@@ -150,7 +149,8 @@ def _means(rest: str, schema: Schema) -> list[Query]:
 
 def _moments(names: Sequence[str], schema: Schema, rows: Rows, rho: float) -> list[Query]:
     chosen = names or most_correlated(rows, schema)
-    square = float(Moments.of(schema, *chosen).sensitivity_squared("add-remove")) / UNIT**2
+    plain = Moments.of(schema, *chosen)
+    square = float(plain.sensitivity_squared("add-remove") / plain.unit**2)
     outside = NOISES * math.sqrt(square / (2 * rho)) / len(rows)
     outside = min(max(outside, LEAST_OUTSIDE), MOST_OUTSIDE)
     return [Moments.of(schema, *chosen, within=[shown(rows, schema.column(name), outside) for name in chosen])]
