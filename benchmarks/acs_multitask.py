@@ -26,8 +26,8 @@ STEPS = 300
 
 def recipe(*, steps: int = STEPS) -> Any:
     """RAP++ with all pairs of labels, and so many thresholds for every target."""
-    from sundog import methods
-    from sundog.schema import Categorical
+    from sundog.domain import Categorical
+    from sundog.methods import recipes as methods
 
     def workload(schema: Any) -> Any:
         labels = [column.name for column in schema.columns if isinstance(column, Categorical)]
@@ -49,7 +49,7 @@ def measured(*, epsilon: float = 1.0, seed: int = 1) -> Any:
 
 def fitted(released: Any, *, seed: int = 1) -> tuple[Any, dict[str, float]]:
     """The rows, and the seconds that fit and rounding took."""
-    from sundog.keys import key_of, split
+    from sundog.random.keys import key_of, split
 
     generator = recipe().generator
     first, second = split(key_of(seed), 2)
@@ -94,7 +94,7 @@ def main() -> None:
         np.savez_compressed(given.files[1], **{f"column_{k}": codes for k, codes in enumerate(rows.codes)})
         result = {"device": jax.devices()[0].device_kind} | seconds
     else:
-        from sundog.rows import Rows
+        from sundog.domain.rows import Rows
 
         schema = load(DATASET)[0]
         with np.load(given.files[0]) as file:

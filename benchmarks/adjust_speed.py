@@ -36,10 +36,10 @@ FULL = {"sizes": [(50_000, 10, 10), (307_511, 10, 10), (307_511, 104, 10), (10_0
 
 def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Measure, and match once."""
-    from sundog.adjust.match import Matching, match
-    from sundog.adjusting import Adjustment, Payer, chosen
-    from sundog.keys import key_of
-    from sundog.schema import Schema
+    from sundog.api.adjust import Adjustment, Payer, chosen
+    from sundog.domain import Schema
+    from sundog.postprocess.match import Matching, match
+    from sundog.random.keys import key_of
 
     rows, columns = settings["rows"], settings["columns"]
     schema = Schema.from_json(_document(columns))

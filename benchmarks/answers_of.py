@@ -22,7 +22,7 @@ NOT_MODELLED = {"adult": ["split"]}
 
 def schema_of(data: str, *, only_labels: bool = False) -> Any:
     """The table's schema, or that of its categorical columns."""
-    from sundog.schema import Numeric, Schema
+    from sundog.domain import Numeric, Schema
 
     document = json.loads((DATA / f"{data}.schema.json").read_text(encoding="utf-8"))
     left_out = [*NOT_MODELLED.get(data, [])]
@@ -66,13 +66,13 @@ def fitted(recipe: Any, schema: Any, table: Path, *, epsilon: float, seed: int) 
     """Spend epsilon on a table and fit."""
     from pyarrow import parquet
 
-    from sundog.keys import key_of
+    from sundog.domain.unit import PrivacyUnit
+    from sundog.methods.loop import run
     from sundog.private.accountant import Budget
     from sundog.private.curator import Curator
     from sundog.private.ledger import Ledger
     from sundog.private.table import PrivateTable
-    from sundog.synthesize import run
-    from sundog.unit import PrivacyUnit
+    from sundog.random.keys import key_of
 
     with tempfile.TemporaryDirectory(prefix="sundog-ledger-") as folder:
         curator = Curator(

@@ -61,7 +61,7 @@ def search(**values: Any) -> Callable[[Any], Any]:
 
 
 def _flat(values: Any, stddev: float, total: float) -> Any:
-    from sundog.estimate import nonnegative
+    from sundog.estimate.nonnegative import nonnegative
 
     return nonnegative(values.astype(float), total)
 
@@ -128,7 +128,7 @@ FULL = {"tables": TABLES, "changes": tuple(CHANGES), "seeds": 3}
 def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Synthesise with the change, and compare with the real rows."""
     import sundog
-    from sundog import methods
+    from sundog.methods import recipes as methods
 
     change, setting = CHANGES[settings["change"]]
     document, train, _ = methods_table.tables(settings["dataset"])

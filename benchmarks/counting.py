@@ -97,11 +97,11 @@ def write_table(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
 
 def count(data: str, rows_per_unit: int | None) -> dict[str, float]:
     """What one process needs to count everything and to draw the noise."""
+    from sundog.domain import Schema
+    from sundog.domain.unit import PrivacyUnit
     from sundog.private import noise
     from sundog.private.table import PrivateTable, open_private
     from sundog.queries import Marginal, add_all
-    from sundog.schema import Schema
-    from sundog.unit import PrivacyUnit
 
     schema = Schema.from_json(document())
     names = schema.names

@@ -24,7 +24,7 @@ def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     import numpy as np
     from pyarrow import parquet
 
-    from sundog.side_by_side import evaluate_tables
+    from sundog.api.evaluate import evaluate_tables
 
     table = parquet.read_table(DATA / f"{DATASET}.parquet")
     random = np.random.default_rng(seed)

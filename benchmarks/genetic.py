@@ -50,12 +50,12 @@ FULL = {"cases": list(CASES), "rows": [1000, 10_000, 0], "seeds": 5, "operator":
 
 def recipe_for(case: str, rows: int, *, operator: str) -> Any:
     """What the case measures, how it chooses, how it searches."""
-    from sundog.bins import Bins
+    from sundog.estimate.bins import Bins
     from sundog.generate import Genetic
-    from sundog.methods import First, Recipe, one_way, two_way
+    from sundog.methods.recipes import First, Recipe, one_way, two_way
+    from sundog.queries.choosing import label_names
+    from sundog.queries.workload import Workload
     from sundog.select import Everything, WorstError
-    from sundog.workload import Workload
-    from sundog.workload.build import label_names
 
     workloads = {
         "categorical": lambda schema: Workload.marginals(schema, k=2, columns=label_names(schema)).queries,
@@ -89,7 +89,7 @@ def speed(recipe: Any, state: Any, released: Any) -> float:
     """Generations per CPU second of the search alone, from its start."""
     from dataclasses import replace
 
-    from sundog.keys import key_of
+    from sundog.random.keys import key_of
 
     def seconds(generations: int) -> float:
         generator = replace(recipe.generator, rows=len(state.rows), window=1e9, generations=generations)

@@ -48,7 +48,7 @@ BUDGET = {"epsilon": 1.0, "delta": 1e-9}
 
 def load(name: str) -> tuple[Any, str]:
     """The schema of the modelled columns, and where the table lies."""
-    from sundog.schema import Schema
+    from sundog.domain import Schema
 
     document = json.loads((DATA / f"{name}.schema.json").read_text(encoding="utf-8"))
     document["fields"] = [field for field in document["fields"] if field["name"] not in LEFT_OUT.get(name, ())]
@@ -60,7 +60,7 @@ def error(real: Any, other: Any, *, k: int = 2, sample: int | None = None) -> fl
     import numpy as np
 
     from sundog.queries import answer
-    from sundog.workload import Workload
+    from sundog.queries.workload import Workload
 
     queries = Workload.marginals(real.schema, k=k, sample=sample, bins=32).queries
     return float(np.mean([np.abs(answer(q, real) / len(real) - answer(q, other) / len(other)).sum() for q in queries]))
@@ -70,8 +70,8 @@ def bootstrap(real: Any, seed: int) -> Any:
     """As many rows, drawn from the real ones: not private, the floor."""
     import numpy as np
 
-    from sundog.keys import key_of, uniforms
-    from sundog.rows import Rows
+    from sundog.domain.rows import Rows
+    from sundog.random.keys import key_of, uniforms
 
     drawn = np.floor(uniforms(key_of(seed), len(real)) * len(real)).astype(np.int64)
     return Rows(real.schema, tuple(codes[drawn] for codes in real.codes))
@@ -79,8 +79,8 @@ def bootstrap(real: Any, seed: int) -> Any:
 
 def method_of(name: str, workload: str) -> str:
     """The method's name; one that chooses among triples is registered first."""
-    from sundog.methods import METHODS
-    from sundog.workload import Workload
+    from sundog.methods.recipes import METHODS
+    from sundog.queries.workload import Workload
 
     if workload == "triples":
         triples = lambda schema: Workload.marginals(schema, k=3, sample=TRIPLES).queries  # noqa: E731

@@ -52,7 +52,7 @@ PICTURED = ("improvement", "f1_without", "f1_with", "js_without", "js_with")
 
 def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """One generator on one table, without and with adjusting, as the plan says."""
-    from sundog.schema import Schema
+    from sundog.domain import Schema
 
     document, train, test = tables(settings["dataset"])
     schema = Schema.from_json(document)
@@ -88,7 +88,7 @@ def _one_and_one(spend: Mapping[str, Any]) -> tuple[Any, Sequence[str], Mapping[
         epsilon=1.0,
         delta=spend["options"]["delta"],
         before=first.released,
-        matching=sundog.adjust.Matching(closest=True),
+        matching=sundog.postprocess.Matching(closest=True),
         seed=spend["options"]["seed"],
         ledger=spend["folder"] / "with.sqlite",
     )

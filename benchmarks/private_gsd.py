@@ -59,7 +59,7 @@ FULL = {
 
 def recipe_for(settings: Mapping[str, Any]) -> Any:
     """How a method runs in a figure: its own generator, on the figure's workload, chosen as the figure says."""
-    from sundog.methods import First, Recipe, one_way, recipe_of
+    from sundog.methods.recipes import First, Recipe, one_way, recipe_of
     from sundog.select import Everything, WorstError
 
     figure, method = settings["figure"], recipe_of(settings["method"])
@@ -76,7 +76,7 @@ def recipe_for(settings: Mapping[str, Any]) -> Any:
 
 def workload(settings: Mapping[str, Any], schema: Any) -> Any:
     """The figure's queries."""
-    from sundog.workload import Workload
+    from sundog.queries.workload import Workload
 
     match settings["figure"]:
         case "3":

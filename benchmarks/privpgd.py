@@ -89,7 +89,7 @@ def fitted(table: Any, generator: Any, *, seed: int, released: Any) -> tuple[dic
     """One fit: what it cost, and its rows."""
     from projection import costs
 
-    from sundog.keys import key_of, split
+    from sundog.random.keys import key_of, split
 
     first, second, third = split(key_of(seed), 3)
     state = generator.init(first, table.schema)
@@ -118,9 +118,9 @@ def do_reach(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 def projection_seconds(table: Any, released: Any) -> float:
     """CPU seconds of consistency and projection of all tables."""
-    from sundog.consistency import consistent
-    from sundog.generate.particle_targets import make_targets
-    from sundog.keys import key_of
+    from sundog.estimate.consistency import consistent
+    from sundog.generate.particles.targets import make_targets
+    from sundog.random.keys import key_of
 
     start = time.process_time()
     make_targets(
@@ -134,9 +134,9 @@ def do_table(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     from privpgd_table import Table
     from projection import costs
 
-    from sundog.keys import key_of
-    from sundog.methods import recipe_of
-    from sundog.synthesize import run as synthesise
+    from sundog.methods.loop import run as synthesise
+    from sundog.methods.recipes import recipe_of
+    from sundog.random.keys import key_of
 
     table, recipe = Table(seed, settings["table"]), recipe_of(settings["method"])
     start = time.process_time()
@@ -179,7 +179,7 @@ def do_protected(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     import numpy as np
     from privpgd_table import Table
 
-    from sundog.generate.declared_penalties import sigmoid_query
+    from sundog.generate.particles.declared_penalties import sigmoid_query
     from sundog.queries import answer
     from sundog.queries.sigmoid import UNIT
 

@@ -15,18 +15,18 @@ import numpy as np
 from harness import DATA
 from pyarrow import parquet
 
-from sundog.axis import Axis
-from sundog.generate.sliced_projection import sliced_w1
+from sundog.domain import Column, Schema
+from sundog.domain.axis import Axis
+from sundog.domain.rows import Rows
+from sundog.domain.unit import PrivacyUnit
+from sundog.generate.particles.sliced_projection import sliced_w1
 from sundog.private.accountant import Budget
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable
 from sundog.queries import Marginal, Query, answer
 from sundog.released import Guarantee, Measurement, Released
-from sundog.rows import Rows
-from sundog.schema import Column, Schema
 from sundog.sources import open_table
-from sundog.unit import PrivacyUnit
 
 BUDGET = Budget(epsilon=2.5, delta=1e-5)
 AUTHORS_NOISE = 2.018494130810843

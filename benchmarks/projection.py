@@ -22,7 +22,7 @@ def load(name: str, *, without: tuple[str, ...] = ()) -> tuple[Any, Any, Any]:
     """The schema, four fifths of the rows to fit, one fifth to test."""
     import pyarrow.parquet as pq
 
-    from sundog.schema import Schema
+    from sundog.domain import Schema
 
     document = json.loads((DATA / f"{name}.schema.json").read_text(encoding="utf-8"))
     document["fields"] = [field for field in document["fields"] if field["name"] not in without]
@@ -57,8 +57,8 @@ def curator(schema: Any, table: Any, *, epsilon: float, selects: bool = False) -
 
 def made(schema: Any, table: Any, *, recipe: Any, epsilon: float, seed: int) -> tuple[Any, Any]:
     """What a recipe releases and learns."""
-    from sundog.keys import key_of
-    from sundog.synthesize import run
+    from sundog.methods.loop import run
+    from sundog.random.keys import key_of
 
     held = curator(schema, table, epsilon=epsilon, selects=recipe.rule.selects)
     return run(key_of(seed), held, recipe=recipe, report=lambda _: None)
@@ -66,9 +66,9 @@ def made(schema: Any, table: Any, *, recipe: Any, epsilon: float, seed: int) -> 
 
 def exact(schema: Any, table: Any, queries: Any) -> list[Any]:
     """The real proportions (public data: nothing is claimed about it)."""
+    from sundog.domain.unit import PrivacyUnit
     from sundog.private.table import PrivateTable, open_private
     from sundog.queries import add_all
-    from sundog.unit import PrivacyUnit
 
     sizes = [query.size for query in queries]
     source = open_private(PrivateTable(table))
@@ -123,7 +123,7 @@ def synthesised(
     schema: Any, table: Any, *, recipe: Any, epsilon: float, seed: int
 ) -> tuple[Any, Any, dict[str, float]]:
     """What was released, as many rows as it says, and what they cost."""
-    from sundog.keys import key_of
+    from sundog.random.keys import key_of
 
     released, state = made(schema, table, recipe=recipe, epsilon=epsilon, seed=seed)
     rows = recipe.generator.sample(key_of(seed), state, rows=released.rows)

@@ -1,4 +1,4 @@
-"""Queries: exact answers of marginals, prefixes and halfspaces, and relaxed marginals with their gradients.
+"""Queries: exact answers of marginals, prefixes and halfspaces.
 
 Every task runs in a process of its own, after a small warm-up that compiles (as the first run ever does); CPU seconds
 are of the task alone, the peak of memory is of the whole process. The halfspaces are over a made-up table of 40 numeric
@@ -20,21 +20,18 @@ import harness
 import numpy as np
 from harness import DATA, Case, bars, publish
 
-SUMMARY = "exact and relaxed answers of the classes of queries"
+SUMMARY = "exact answers of the classes of queries"
 ROWS, CHUNK = 1_000_000, 65_536
-SOFT_ROWS, GROWTH = 1000, (8, 16, 32, 64)
 TARGETS = {
     "marginals": "64 three-way marginals of Adult: < 0.1 CPU s",
     "prefixes": "20,000 prefixes of Adult (no target)",
     "halfspaces-20k": "1,000 directions x 20 thresholds, 1M rows: <= 20 CPU s",
     "halfspaces-200k": "10,000 directions x 20 thresholds, 1M rows: <= 150 CPU s, <= 1000 MB",
-    "relaxed": "64 three-way marginals of 1,000 soft rows, forward and backward: no compilation as the set grows",
     "trivial": "share of thresholds true of < 0.1 % or > 99.9 % of Adult's rows (RAP++ draws: 69 %)",
-    "rounding": "100,000 rows x 20 columns of 16 cells (no target)",
 }
-SHORT = ("marginals", "prefixes", "halfspaces-20k", "relaxed", "trivial", "rounding")
+SHORT = ("marginals", "prefixes", "halfspaces-20k", "trivial")
 FULL = tuple(TARGETS)
-ON_ADULT = ("marginals", "prefixes", "relaxed", "trivial")
+ON_ADULT = ("marginals", "prefixes", "trivial")
 PICTURED = {"cpu_s": "CPU s", "peak_mb": "peak MB"}
 
 
@@ -52,7 +49,7 @@ def timed(work: Callable[[], Any]) -> float:
 
 def adult() -> Any:
     """Adult's rows, as synthetic and public tables are read."""
-    from sundog.schema import Schema
+    from sundog.domain import Schema
     from sundog.sources import open_table
 
     schema = Schema.load(DATA / "adult.schema.json")
@@ -61,7 +58,7 @@ def adult() -> Any:
 
 def fresh(rows: Any) -> Any:
     """The same rows, without what was worked out for earlier queries."""
-    from sundog.rows import Rows
+    from sundog.domain.rows import Rows
 
     return Rows(rows.schema, rows.codes)
 
@@ -79,28 +76,28 @@ def exact_on_adult(workload: Callable[[Any], Any]) -> dict[str, float]:
 
 
 def _head(rows: Any, count: int) -> Any:
-    from sundog.rows import Rows
+    from sundog.domain.rows import Rows
 
     return Rows(rows.schema, tuple(codes[:count] for codes in rows.codes))
 
 
 def marginals() -> dict[str, float]:
     """64 three-way marginals."""
-    from sundog.workload import Workload
+    from sundog.queries.workload import Workload
 
     return exact_on_adult(lambda schema: Workload.marginals(schema, k=3, sample=64, seed=0))
 
 
 def prefixes() -> dict[str, float]:
     """20,000 prefixes of a label and two numbers."""
-    from sundog.workload import Workload
+    from sundog.queries.workload import Workload
 
     return exact_on_adult(lambda schema: Workload.prefixes(schema, count=20_000))
 
 
 def embedded_schema() -> Any:
     """40 numbers and 12 columns of five labels: 100 places in the embedding."""
-    from sundog.schema import Categorical, Numeric, Schema
+    from sundog.domain import Categorical, Numeric, Schema
 
     numbers = [Numeric(f"number {k}", "integer", 0, 9999) for k in range(40)]
     labels = [Categorical(f"label {k}", tuple("abcde")) for k in range(12)]
@@ -109,8 +106,8 @@ def embedded_schema() -> Any:
 
 def halfspaces(directions: int) -> dict[str, float]:
     """So many directions with 20 thresholds each."""
-    from sundog.rows import Rows
-    from sundog.workload import Workload
+    from sundog.domain.rows import Rows
+    from sundog.queries.workload import Workload
 
     schema, random = embedded_schema(), np.random.default_rng(0)
     (query,) = Workload.halfspaces(schema, directions=directions, thresholds=20).queries
@@ -127,74 +124,17 @@ def halfspaces(directions: int) -> dict[str, float]:
     return {"cpu_s": seconds, "rows": ROWS, "answers": query.size, "features": query.theta.shape[1]}
 
 
-def relaxed() -> dict[str, float]:
-    """A growing set of marginals of soft rows: each step forward and backward, against a traced and compiled function."""
-    import jax
-
-    from sundog.relaxed_marginals import marginal_loss_and_gradient
-
-    schema = adult()[0]
-    from sundog.workload import Workload
-
-    queries = Workload.marginals(schema, k=3, sample=GROWTH[-1], seed=0, bins=32).queries
-    axes = list(dict.fromkeys(axis for query in queries for axis in query.axes))
-    random = np.random.default_rng(0)
-    blocks = [random.dirichlet(np.ones(axis.size), SOFT_ROWS).astype(np.float32) for axis in axes]
-    places = [[axes.index(axis) for axis in query.axes] for query in queries]
-    targets = [random.dirichlet(np.ones(query.size)).astype(np.float32) for query in queries]
-    result: dict[str, float] = {"rows": SOFT_ROWS, "answers": sum(query.size for query in queries)}
-
-    def step(count: int) -> None:
-        weights = [1.0] * count
-        marginal_loss_and_gradient(blocks, places[:count], targets=targets[:count], weights=weights)
-
-    compiled: list[str] = []
-    jax.monitoring.register_event_duration_secs_listener(
-        lambda event, *_, **__: compiled.append(event) if event.endswith("backend_compile_duration") else None
-    )
-    step(1)
-    for count in GROWTH:
-        result[f"first_cpu_s_{count}"] = timed(lambda: step(count))  # noqa: B023
-    result["cpu_s"] = sorted(timed(lambda: step(GROWTH[-1])) for _ in range(5))[2]
-    result |= {"peak_mb_before_tracing": peak_mb(), "compilations": len(compiled)}
-    compiled.clear()
-    traced = jax.jit(jax.value_and_grad(_traced), static_argnums=1)
-    problem = tuple((tuple(place), axes_shape) for place, axes_shape in zip(places, map(_shape, queries), strict=True))
-    for count in GROWTH:
-        work = lambda: jax.block_until_ready(traced(blocks, problem[:count], targets[:count]))  # noqa: B023, E731
-        result[f"traced_first_cpu_s_{count}"] = timed(work)
-        result["traced_cpu_s"] = sorted(timed(work) for _ in range(5))[2]
-    return result | {"traced_compilations": len(compiled)}
-
-
-def _shape(query: Any) -> tuple[int, ...]:
-    return query.shape
-
-
-def _traced(blocks: Any, problem: Any, targets: Any) -> Any:
-    """The same loss, for jax to differentiate and compile."""
-    import jax.numpy as jnp
-
-    loss = 0.0
-    for (places, shape), target in zip(problem, targets, strict=True):
-        order = sorted(range(3), key=lambda k: shape[k])
-        first, second, third = (blocks[places[k]] for k in order)
-        left = (first[:, :, None] * second[:, None, :]).reshape(SOFT_ROWS, -1)
-        error = left.T @ third / SOFT_ROWS - jnp.transpose(target.reshape(shape), order).reshape(left.shape[1], -1)
-        loss = loss + (error**2).sum()
-    return loss
-
-
 def trivial() -> dict[str, float]:
     """How many thresholds say nothing, with uniform reference rows and with rows from one-way marginals at rho 0.003."""
-    from sundog.keys import key_of
+    from sundog.reference import reference_rows
+
     from sundog.private.accountant import Budget
     from sundog.private.curator import Curator
     from sundog.private.ledger import Ledger
     from sundog.private.table import PrivateTable
     from sundog.queries import answer
-    from sundog.reference import reference_rows
-    from sundog.workload import Workload
+    from sundog.queries.workload import Workload
+    from sundog.random.keys import key_of
 
     schema, rows = adult()
     with tempfile.TemporaryDirectory(prefix="sundog-queries-") as folder:
@@ -224,37 +164,12 @@ def trivial() -> dict[str, float]:
     return result | {"cpu_s": time.process_time() - start}
 
 
-def rounding() -> dict[str, float]:
-    """Both ways of rounding."""
-    import jax.numpy as jnp
-
-    from sundog.keys import key_of
-    from sundog.rounding import round_independently, round_systematically
-    from sundog.schema import Categorical, Schema
-    from sundog.soft import Layout, SoftRows
-
-    schema = Schema(tuple(Categorical(f"c{k}", tuple("abcdefghijklmnop")) for k in range(20)))
-    random = np.random.default_rng(0)
-
-    def soft(rows: int) -> SoftRows:
-        values = tuple(jnp.asarray(random.dirichlet(np.ones(16), rows)) for _ in range(20))
-        return SoftRows(Layout.of(schema), values, (None,) * 20)
-
-    for way in (round_independently, round_systematically):
-        way(key_of(0), soft(10))
-    rows = soft(100_000)
-    result = {"rows": 100_000, "answers": 20, "independent_cpu_s": timed(lambda: round_independently(key_of(1), rows))}
-    return result | {"cpu_s": timed(lambda: round_systematically(key_of(1), rows))}
-
-
 TASKS: dict[str, Callable[[], dict[str, float]]] = {
     "marginals": marginals,
     "prefixes": prefixes,
     "halfspaces-20k": lambda: halfspaces(1_000),
     "halfspaces-200k": lambda: halfspaces(10_000),
-    "relaxed": relaxed,
     "trivial": trivial,
-    "rounding": rounding,
 }
 
 

@@ -47,14 +47,14 @@ FULL = {"cases": [case for part in PARTS.values() for case in part], "seeds": 3}
 
 def random_marginals(schema: Any, *, k: int = 3, marginals: int = 64, bins: int = 33) -> Any:
     """Random k-way marginals; with 33 bins for wide numbers the 64 three-way ones have 449,487 cells."""
-    from sundog.workload import Workload
+    from sundog.queries.workload import Workload
 
     return Workload.marginals(schema, k=k, sample=marginals, seed=0, bins=bins).queries
 
 
 def reach(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """The 64 three-way marginals by one method, at epsilon 1."""
-    from sundog.methods import recipe_of
+    from sundog.methods.recipes import recipe_of
 
     schema, table, _ = adult()
     _, rows, spent = synthesised(schema, table, recipe=recipe_of(settings["method"]), epsilon=1.0, seed=seed)
@@ -64,8 +64,8 @@ def reach(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 def cells(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """Two rounds of two five-way marginals out of 19 million cells."""
     from sundog.generate import RelaxedProjection
-    from sundog.generate.adam import Descent
-    from sundog.methods import First, Recipe, one_way
+    from sundog.generate.projection.adam import Descent
+    from sundog.methods.recipes import First, Recipe, one_way
     from sundog.select import WorstError
 
     schema, table, _ = adult()
@@ -81,7 +81,7 @@ def cells(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 def epsilon(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """Figure 2: one fit, and the largest error of three- and five-way marginals."""
-    from sundog.methods import recipe_of
+    from sundog.methods.recipes import recipe_of
 
     schema, table, _ = adult()
     recipe = recipe_of(settings["method"])
@@ -95,9 +95,9 @@ def epsilon(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 def workload(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """Figures 3 and 4: the workload itself measured, numbers in 8 derived bins."""
-    from sundog.bins import Bins
+    from sundog.estimate.bins import Bins
     from sundog.generate import RelaxedProjection
-    from sundog.methods import First, Recipe, one_way
+    from sundog.methods.recipes import First, Recipe, one_way
     from sundog.select import Everything
 
     schema, table, _ = adult()
@@ -111,7 +111,7 @@ def workload(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 def soft_rows(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """Figure 6: another n'."""
-    from sundog.methods import recipe_of
+    from sundog.methods.recipes import recipe_of
 
     schema, table, _ = adult()
     recipe = recipe_of("rap")
@@ -122,8 +122,8 @@ def soft_rows(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 def oversampling(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """Figure 5b: 1000 soft rows before rounding, and each rounded so many times."""
-    from sundog.keys import key_of
-    from sundog.methods import recipe_of
+    from sundog.methods.recipes import recipe_of
+    from sundog.random.keys import key_of
 
     schema, table, _ = adult()
     queries, recipe = random_marginals(schema), recipe_of("rap")

@@ -66,10 +66,10 @@ FULL = {"cases": [case for part in PARTS.values() for case in part], "seeds": 3}
 
 def reach(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """The class-conditional marginals, fresh thresholds and logistic regression on Adult at epsilon 1."""
-    from sundog.methods import recipe_of
+    from sundog.estimate.thresholds import reference_rows
+    from sundog.methods.recipes import recipe_of
     from sundog.queries import answer
-    from sundog.thresholds import reference_rows
-    from sundog.workload import Workload
+    from sundog.queries.workload import Workload
 
     schema, train, test = adult(whole=False)
     recipe = recipe_of(settings["method"])
@@ -100,12 +100,12 @@ def multitask(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 def annealing(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """Figure 1: mixed marginals without noise, from uniform rows."""
+    from sundog.estimate.thresholds import Thresholds
     from sundog.generate import AnnealedProjection
-    from sundog.generate.adam import Descent
-    from sundog.generate.annealed_projection import Annealing
-    from sundog.keys import key_of
-    from sundog.thresholds import Thresholds
-    from sundog.workload import Workload
+    from sundog.generate.projection.adam import Descent
+    from sundog.generate.projection.rap_plus_plus import Annealing
+    from sundog.queries.workload import Workload
+    from sundog.random.keys import key_of
 
     schema, table, _ = load("acs2024_ny_mobility")
     held = curator(schema, table, epsilon=1000.0)
@@ -125,8 +125,8 @@ def annealing(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 def tasks(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """Figures 2, 3 and 4: one table, one method, one epsilon."""
-    from sundog.thresholds import Thresholds
-    from sundog.workload import Workload
+    from sundog.estimate.thresholds import Thresholds
+    from sundog.queries.workload import Workload
 
     schema, train, test = adult(whole=False) if settings["table"] == "adult" else load(settings["table"])
     recipe = recipe_by_name(settings["method"], schema)
@@ -139,8 +139,8 @@ def tasks(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 def recipe_by_name(method: str, schema: Any) -> Any:
     """A named method, or the paper's RAP with binning."""
-    from sundog.methods import recipe_of
-    from sundog.workload import Workload
+    from sundog.methods.recipes import recipe_of
+    from sundog.queries.workload import Workload
 
     if method != "rap-30":
         return recipe_of(method)
@@ -150,7 +150,7 @@ def recipe_by_name(method: str, schema: Any) -> Any:
 
 def columns_of(schema: Any, table: Any) -> Any:
     """The columns alone, without noise worth mentioning: where the questions of Figure 2 are asked, the same for all."""
-    from sundog.workload import Workload
+    from sundog.queries.workload import Workload
 
     held = curator(schema, table, epsilon=1e4)
     held.measure(Workload.marginals(schema, k=1).queries, held.remaining_rho)

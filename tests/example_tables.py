@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sundog.schema import Schema
+from sundog.domain import Schema
 
 DOCUMENT = {
     "fields": [

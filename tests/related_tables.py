@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sundog.rows import Rows
-from sundog.schema import Schema
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
 
 DOCUMENT = {
     "name": "small",

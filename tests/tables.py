@@ -7,8 +7,8 @@ from datetime import date, datetime, timedelta
 import pyarrow as pa
 from pyarrow import parquet
 
-from sundog.rows import Rows
-from sundog.schema import Schema
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
 from sundog.sources import open_table
 
 FIELDS = [

@@ -11,7 +11,7 @@ import pytest
     [
         ("sundog.private.curator", ("jax", "sklearn", "polars")),
         ("sundog.cli.app", ("jax", "numba", "numpy")),
-        ("sundog.methods", ("jax", "optax", "mbi", "sklearn")),
+        ("sundog.methods.recipes", ("jax", "optax", "mbi", "sklearn")),
     ],
 )
 def test_heavy_libraries_wait_until_they_are_needed(module, without):
@@ -34,11 +34,11 @@ def test_particles_on_a_processor_never_load_jax():
 import sys
 import numpy as np
 from sundog.generate import Particles
-from sundog.keys import key_of
+from sundog.random.keys import key_of
 from sundog.queries import Marginal
 from sundog.released import Guarantee, Measurement, Released
-from sundog.schema import Schema
-from sundog.unit import PrivacyUnit
+from sundog.domain import Schema
+from sundog.domain.unit import PrivacyUnit
 
 field = {"type": "string", "constraints": {"enum": ["a", "b"], "required": True}}
 schema = Schema.from_json({"fields": [field | {"name": name} for name in "xyz"]})

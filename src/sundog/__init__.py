@@ -10,16 +10,16 @@ from sundog.errors import BudgetRefused, UserError
 from sundog.version import __version__
 
 if TYPE_CHECKING:
-    from sundog.adjusting import adjust
-    from sundog.methods import METHODS
-    from sundog.model import Model, load
+    from sundog.api.adjust import adjust
+    from sundog.api.evaluate import evaluate_tables
+    from sundog.api.model import Model, load
+    from sundog.api.synthesizer import Synthesizer
+    from sundog.domain import Schema
+    from sundog.methods.recipes import METHODS
     from sundog.private.accountant import Budget
     from sundog.private.ledger import Ledger
     from sundog.queries import Marginal
     from sundog.released import Released
-    from sundog.schema import Schema
-    from sundog.side_by_side import evaluate_tables
-    from sundog.synthesizer import Synthesizer
 
 __all__ = [
     "METHODS",
@@ -39,22 +39,21 @@ __all__ = [
 ]
 
 _PLACES = {
-    "METHODS": "sundog.methods",
+    "METHODS": "sundog.methods.recipes",
     "Budget": "sundog.private.accountant",
     "Ledger": "sundog.private.ledger",
     "Marginal": "sundog.queries",
-    "Model": "sundog.model",
-    "Released": "sundog.released",
-    "Schema": "sundog.schema",
-    "Synthesizer": "sundog.synthesizer",
-    "evaluate_tables": "sundog.side_by_side",
-    "load": "sundog.model",
+    "Model": "sundog.api.model",
+    "Released": "sundog.released.released",
+    "Schema": "sundog.domain",
+    "Synthesizer": "sundog.api.synthesizer",
+    "adjust": "sundog.api.adjust",
+    "evaluate_tables": "sundog.api.evaluate",
+    "load": "sundog.api.model",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name == "adjust":  # the package is callable: once it is imported, its name stands for both
-        return import_module("sundog.adjust")
     if name not in _PLACES:
         raise AttributeError(f"module 'sundog' has no attribute {name!r}")
     return getattr(import_module(_PLACES[name]), name)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from adjust.tiny_supports import DOCUMENT, table
+from postprocess.tiny_supports import DOCUMENT, table
 from privacy.stand_ins import run_command
 
 BUDGET = ("--epsilon", "1", "--delta", "1e-9")

@@ -474,7 +474,7 @@ def test_draft_check_and_use(place):
 
 def test_a_draft_covers_what_it_saw(place):
     run_command(place, "schema", "draft", "data.csv", "-o", "draft.json")
-    from sundog.schema import Schema
+    from sundog.domain import Schema
     from sundog.sources import open_table
 
     schema = Schema.load(place / "draft.json")
@@ -617,7 +617,7 @@ def test_dates_are_completed_in_their_format(place, form):
 @pytest.mark.parametrize("extra", [{}, {"sundog": {"decimals": 3}}])
 def test_numbers_beyond_any_grid_are_bounded(place, extra):
     _, field = open_field(place, {"type": "number", **extra}, ["1e300", "-1e300"] * 200)
-    from sundog.schema import Schema
+    from sundog.domain import Schema
 
     assert Schema.from_json({"fields": [field]}).columns[0].steps > 10**12
 
@@ -674,7 +674,7 @@ def test_odd_names_the_whole_way(place):
     tables.write_csv(place / "odd.csv", {name: ["a", "b,c", 'd"e', "<f>"] * 20 for name in names})
     outcome = synthesize(place, data="odd.csv", schema="odd.json")
     assert outcome.code == 0, outcome.stderr
-    from sundog.schema import Schema
+    from sundog.domain import Schema
 
     codes = tables.encoded(place / "out" / "synthetic.csv", Schema.load(place / "odd.json"))
     assert len(codes) == len(names)

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from sundog.cli.app import app
 from sundog.errors import UserError
-from sundog.workload.model import KINDS
+from sundog.queries.workload import KINDS
 
 SCHEMA = {
     "name": "clinic",

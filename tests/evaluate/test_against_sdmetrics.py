@@ -6,10 +6,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
 from sundog.evaluate import METRICS, Comparison
 from sundog.evaluate.total_variation import total_variation
-from sundog.rows import Rows
-from sundog.schema import Schema
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
 from sundog.evaluate import METRICS, Comparison
 from sundog.evaluate.learning import boosting_error, logistic_f1, macro_f1
 from sundog.queries import Marginal
-from sundog.rows import Rows
-from sundog.schema import Schema
 
 
 def labels(name, *values):

@@ -8,6 +8,8 @@ from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
 from related_tables import SCHEMA, permuted, related
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
 from sundog.evaluate import LEARNING, METRICS, REAL, RELEASED, Comparison
 from sundog.evaluate import total_variation as tv
 from sundog.evaluate.divergences import inverse_kl, jensen_shannon
@@ -17,10 +19,8 @@ from sundog.evaluate.moments import Correlation, Covariance, UtilityImprovement,
 from sundog.evaluate.prefixes import Prefixes
 from sundog.evaluate.sliced_wasserstein import directions, sliced_wasserstein
 from sundog.evaluate.sparse_queries import Counting, Thresholding, counting_queries, inside
-from sundog.keys import key_of, split
 from sundog.queries import Marginal
-from sundog.rows import Rows
-from sundog.schema import Schema
+from sundog.random.keys import key_of, split
 
 ONE = Schema.from_json({"fields": [{"name": "a", "type": "string", "categories": ["p", "q", "r"]}]})
 NUMBER = Schema.from_json(
@@ -139,7 +139,7 @@ def test_prefixes_by_hand():
 
 def test_prefixes_against_a_direct_count(pair):
     choose, value, pick, cut = split(pair.key, 4)
-    from sundog.keys import uniforms
+    from sundog.random.keys import uniforms
 
     names, numbers = ["a", "b", "y"], ["x", "z"]
     chosen = (uniforms(choose, 2000) * 3).astype(int)

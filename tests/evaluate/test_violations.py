@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from related_tables import DOCUMENT
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
 from sundog.evaluate import RELEASED, Comparison
 from sundog.evaluate.reading import restricted
-from sundog.rows import Rows
-from sundog.schema import Schema
 
 FORBIDDEN = {"name": "no p with v", "kind": "impossible", "where": {"a": "p", "b": "v"}}
 

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from related_tables import SCHEMA, permuted, related
+from sundog.domain.unit import PrivacyUnit
 from sundog.evaluate import RELEASED, Comparison, Measured
 from sundog.evaluate.workload import WorkloadError, query_class
 from sundog.queries import Marginal, answer
 from sundog.released import Guarantee, Measurement, Released
-from sundog.unit import PrivacyUnit
 
 QUERIES = (Marginal.of(SCHEMA, "a"), Marginal.of(SCHEMA, "b"), Marginal.of(SCHEMA, "a", "b"))
 

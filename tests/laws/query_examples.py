@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sundog.axis import Axis
+from sundog.domain import Categorical, Numeric, Schema
+from sundog.domain.axis import Axis
+from sundog.domain.rows import Rows
 from sundog.queries import (
     CLASSES,
     AtLeast,
@@ -24,8 +26,6 @@ from sundog.queries import (
 )
 from sundog.queries.halfspace import width
 from sundog.queries.sigmoid import SigmoidSum
-from sundog.rows import Rows
-from sundog.schema import Categorical, Numeric, Schema
 
 SCHEMA = Schema(
     (

@@ -2,22 +2,13 @@
 
 import json
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from query_examples import ALL_ROWS, NORMS, SCHEMA, SIZES
 
-from sundog.axis import Axis
+from laws.query_examples import ALL_ROWS, NORMS, SCHEMA, SIZES
+from sundog.domain.rows import Rows
 from sundog.queries import CLASSES, answer, load_query
-from sundog.rows import Rows
-from sundog.schema import Numeric
-from sundog.soft import Layout, SoftRows
 
 RELATIONS = ("add-remove", "replace")
-NUMBERS = Layout.of(SCHEMA)
-BINS = Layout.of(
-    SCHEMA, binned={column.name: Axis.whole(column) for column in SCHEMA.columns if isinstance(column, Numeric)}
-)
 
 
 def some_rows(count, seed=0):
@@ -105,81 +96,6 @@ def answers_stay_within_bounds(case):
         assert (rows.sum(axis=1) == 1).all()
 
 
-def relaxation_is_exact_on_exact_rows(case):
-    exact = answer(case.query, ALL_ROWS)
-    with jax.enable_x64(True):
-        for layout in (NUMBERS, BINS):
-            relaxed = np.asarray(case.query.relaxed(SoftRows.from_rows(ALL_ROWS, layout), 1e7))
-            np.testing.assert_allclose(relaxed, exact, rtol=1e-5, atol=_rounding(case))
-
-
-def relaxation_tends_to_the_exact_answer(case):
-    """The sharper, the closer; a sum may cross the exact answer on the way, so only far steps are compared."""
-    exact = answer(case.query, ALL_ROWS)
-    with jax.enable_x64(True):
-        soft = SoftRows.from_rows(ALL_ROWS, NUMBERS)
-        blunt, sharp, sharpest = (
-            np.abs(np.asarray(case.query.relaxed(soft, sharpness)) - exact).max() for sharpness in (0.1, 300.0, 1e6)
-        )
-    assert sharp <= blunt + _rounding(case)
-    assert sharpest <= _rounding(case)
-
-
-def _rounding(case):
-    """How far the relaxation may be off for other reasons than softness: float32 sums, and fixed point for moments."""
-    most = float(case.query.sensitivity_linf("add-remove"))
-    return 1e-3 * most * len(ALL_ROWS) if most > 1 else 1e-3
-
-
-def gradients_are_those_of_finite_differences(case):
-    for layout in (NUMBERS, BINS):
-        with jax.enable_x64(True):
-            _check_gradient(case.query, random_soft(layout, 5))
-
-
-def _check_gradient(query, soft):
-    random = np.random.default_rng(0)
-    scale = random.normal(size=query.size) / float(query.sensitivity_linf("add-remove"))
-
-    def value(parts):
-        return (query.relaxed(SoftRows(soft.layout, *parts), 4.0) * scale).sum()
-
-    parts = (soft.values, soft.missing)
-    gradient = jax.grad(value)(parts)
-    step = jax.tree.map(lambda part: jnp.asarray(random.normal(size=part.shape)), parts)
-    ahead, behind = (value(_moved(parts, step, size)) for size in (1e-5, -1e-5))
-    along = sum(float((g * s).sum()) for g, s in zip(*map(jax.tree.leaves, (gradient, step)), strict=True))
-    np.testing.assert_allclose(along, float(ahead - behind) / 2e-5, rtol=1e-4, atol=1e-6)
-
-
-def _moved(parts, step, size):
-    return jax.tree.map(lambda part, by: part + size * by, parts, step)
-
-
-def random_soft(layout, count):
-    random = np.random.default_rng(7)
-    values, missing = [], []
-    for column, axis in zip(SCHEMA.columns, layout.axes, strict=True):
-        number = axis is None
-        values.append(jnp.asarray(random.random(count) if number else random.dirichlet(np.ones(axis.size), count)))
-        missing.append(jnp.asarray(random.random(count)) if number and column.nullable else None)
-    return SoftRows(layout, tuple(values), tuple(missing))
-
-
-def one_changed_cell_is_what_recomputing_finds(case):
-    rows = some_rows(5, seed=3)
-    before = answer(case.query, rows)
-    for row in range(len(rows)):
-        for place, column in enumerate(SCHEMA.columns):
-            for code in range(column.size):
-                touched, changes = case.query.change(rows, row, column=column.name, code=code)
-                found = before.copy()
-                np.add.at(found, touched, changes)
-                codes = [each.copy() for each in rows.codes]
-                codes[place][row] = code
-                np.testing.assert_array_equal(found, answer(case.query, Rows(SCHEMA, tuple(codes))))
-
-
 def blocks_are_coherent(case):
     query, rows = case.query, some_rows(30, seed=4)
     assert query.size % query.block == 0
@@ -227,10 +143,6 @@ LAWS = {
         vectors_are_what_single_rows_add,
         batches_do_not_matter,
         answers_stay_within_bounds,
-        relaxation_is_exact_on_exact_rows,
-        relaxation_tends_to_the_exact_answer,
-        gradients_are_those_of_finite_differences,
-        one_changed_cell_is_what_recomputing_finds,
         blocks_are_coherent,
         saving_and_loading_changes_nothing,
         descriptions_are_readable,

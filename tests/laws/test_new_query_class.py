@@ -4,14 +4,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
-from query_examples import EXAMPLES, Case, cases
-from query_laws import LAWS
 
+from laws.query_examples import EXAMPLES, Case, cases
+from laws.query_laws import LAWS
 from sundog.queries import CLASSES
-from sundog.queries.base import changed, difference, whole_key
+from sundog.queries.base import whole_key
 
 
 @dataclass(frozen=True)
@@ -41,18 +40,6 @@ class Parity:
 
     def vectors(self, rows):
         return np.eye(2, dtype=np.int64)[rows.column(self.column) % 2]
-
-    def relaxed(self, soft, sharpness):
-        from sundog.axis import Axis
-
-        codes = soft.layout.schema.column(self.column).size
-        cells = soft.cells(Axis.whole(soft.layout.schema.column(self.column)), sharpness)
-        return (cells @ jnp.asarray(np.eye(2)[np.arange(codes) % 2])).sum(axis=0)
-
-    def change(self, rows, row, *, column, code):
-        if column != self.column:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        return difference(self, *changed(rows, row, column=column, code=code))
 
     def block_keys(self):
         return whole_key(self)
@@ -91,29 +78,6 @@ class Doubled(Parity):
 
     def add(self, rows, totals):
         totals += 2 * np.bincount(rows.column(self.column) % 2, minlength=2)
-
-
-class Blunt(Parity):
-    """Its relaxation is off."""
-
-    def relaxed(self, soft, sharpness):
-        return super().relaxed(soft, sharpness) + 0.5
-
-
-class Stiff(Parity):
-    """Its relaxation has no gradient."""
-
-    def relaxed(self, soft, sharpness):
-        import jax
-
-        return jax.lax.stop_gradient(super().relaxed(soft, sharpness))
-
-
-class Unchanging(Parity):
-    """It overlooks what a changed cell does."""
-
-    def change(self, rows, row, *, column, code):
-        return np.empty(0, np.int64), np.empty(0, np.int64)
 
 
 class Nameless(Parity):
@@ -166,10 +130,6 @@ BROKEN = {
     "vectors_are_what_single_rows_add": [Doubled("age")],
     "batches_do_not_matter": [Uneven("age")],
     "answers_stay_within_bounds": [Doubled("age")],
-    "relaxation_is_exact_on_exact_rows": [Blunt("age")],
-    "relaxation_tends_to_the_exact_answer": [Blunt("age")],
-    "gradients_are_those_of_finite_differences": [Stiff("age")],
-    "one_changed_cell_is_what_recomputing_finds": [Unchanging("age")],
     "blocks_are_coherent": [Nameless("age")],
     "saving_and_loading_changes_nothing": [Amnesiac("age")],
     "descriptions_are_readable": [Cryptic("age")],

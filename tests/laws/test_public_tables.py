@@ -5,15 +5,15 @@ import pytest
 
 from example_tables import SCHEMA, table
 from sundog import Synthesizer, load
+from sundog.domain.rows import Rows
+from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.generate import GENERATORS, UsesPublic
-from sundog.keys import key_of
-from sundog.methods import METHODS
+from sundog.methods.recipes import METHODS
 from sundog.queries import Marginal, answer
+from sundog.random.keys import key_of
 from sundog.released import Guarantee, Measurement, Released
-from sundog.rows import Rows
 from sundog.sources import open_table
-from sundog.unit import PrivacyUnit
 
 REAL = open_table(table(1000)).read(SCHEMA)
 PUBLIC = [name for name, generator in GENERATORS.items() if issubclass(generator, UsesPublic)]

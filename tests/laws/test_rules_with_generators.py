@@ -5,12 +5,12 @@ import pytest
 
 from example_tables import SCHEMA, table
 from sundog import Synthesizer, load
-from sundog import methods as registry
-from sundog.bins import Bins
 from sundog.errors import UserError
+from sundog.estimate.bins import Bins
 from sundog.generate import GENERATORS, AnnealedProjection, Genetic
-from sundog.generate.adam import Descent
-from sundog.methods import METHODS, First, Recipe, one_way, recipe_of, two_way
+from sundog.generate.projection.adam import Descent
+from sundog.methods import recipes as registry
+from sundog.methods.recipes import METHODS, First, Recipe, one_way, recipe_of, two_way
 from sundog.select import RULES
 
 CASES = [(rule, generator, way) for rule in RULES for generator in GENERATORS for way in (one_way, two_way)]

@@ -11,18 +11,18 @@ from unittest import mock
 
 import numpy as np
 from scipy import stats
-from stand_ins import ONE_WAY, TINY, TWO_WAY, VALUES, MemoryLedger, Recorder, curator, exact_inputs, run_command
-from worlds import DATA, SCHEMA, write
 
-from sundog.certificate import certificate
+from privacy.stand_ins import ONE_WAY, TINY, TWO_WAY, VALUES, MemoryLedger, Recorder, curator, exact_inputs, run_command
+from privacy.worlds import DATA, SCHEMA, write
+from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.private import noise
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
-from sundog.proposal import Selection
 from sundog.queries import answer
+from sundog.released import Selection
+from sundog.report.certificate import certificate
 from sundog.sources import open_table
-from sundog.unit import PrivacyUnit
 
 ROWS = list(itertools.product(VALUES["c"], VALUES["n"]))
 BASES = [[], [("a", 0), ("b", 3)], [("a", 2), ("a", 2), (None, None), ("new", "?")]]
@@ -54,7 +54,7 @@ def check_sensitivity(query, schema=TINY, values=VALUES):
 
 
 def _answer_of(query, schema, row):
-    from sundog.rows import Rows
+    from sundog.domain.rows import Rows
 
     return answer(query, Rows(schema, tuple(np.array([code]) for code in row)))
 

@@ -12,13 +12,13 @@ from unittest import mock
 import numpy as np
 
 from sundog.cli import app
+from sundog.domain import Schema
 from sundog.private import noise
 from sundog.private.accountant import Budget
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger, Receipt
 from sundog.private.table import PrivateTable
 from sundog.queries import Marginal
-from sundog.schema import Schema
 
 TINY = Schema.from_json(
     {

@@ -6,17 +6,17 @@ The ledger is one in memory here (thousands of charges need no disk); the noise 
 import math
 from functools import cache
 
-import checks
 import numpy as np
 import pytest
 from scipy import stats
-from stand_ins import ONE_WAY, TWO_WAY, curator
 
+from privacy import checks
+from privacy.stand_ins import ONE_WAY, TWO_WAY, curator
 from private.checks_noise import gaussian_p_values
-from sundog import synthesize
-from sundog.keys import key_of
-from sundog.methods import METHODS
-from sundog.unit import PrivacyUnit
+from sundog.domain.unit import PrivacyUnit
+from sundog.methods import loop
+from sundog.methods.recipes import METHODS
+from sundog.random.keys import key_of
 
 ADD = PrivacyUnit("add-remove")
 REPLACE = PrivacyUnit("replace")
@@ -88,7 +88,7 @@ def test_long_audit_of_a_whole_run_of_auto():
 
     def speaks_for_the_row(rows, seed):
         made = curator(rows, unit=ADD, rho=rho, accounting="gaussian")
-        released, _ = synthesize.run(key_of(seed), made, recipe=METHODS["auto"], report=lambda _: None)
+        released, _ = loop.run(key_of(seed), made, recipe=METHODS["auto"], report=lambda _: None)
         assert released.guarantee.rho == pytest.approx(rho, rel=1e-6)
         odds = 0.0
         for m in released.measurements:

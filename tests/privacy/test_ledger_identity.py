@@ -4,20 +4,20 @@ import json
 import random
 from fractions import Fraction
 
-import checks
 import pytest
-from stand_ins import ONE_WAY, TINY, TWO_WAY, Recorder, curator, run_command
 
 import tables
+from privacy import checks
+from privacy.stand_ins import ONE_WAY, TINY, TWO_WAY, Recorder, curator, run_command
+from sundog.api.synthesizer import Synthesizer
+from sundog.domain.unit import PrivacyUnit
 from sundog.errors import BudgetRefused, UserError
 from sundog.private.accountant import Budget
 from sundog.private.complete import complete, find_gaps
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable
-from sundog.proposal import Selection
-from sundog.synthesizer import Synthesizer
-from sundog.unit import PrivacyUnit
+from sundog.released import Selection
 
 UNITS = pytest.mark.parametrize("unit", checks.UNITS.values(), ids=checks.UNITS)
 

@@ -4,14 +4,14 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-import checks
 import numpy as np
 import pytest
-import worlds
-from stand_ins import TINY, TWO_WAY, run_command
-from test_audit import PAIRS
 
+from privacy import checks, worlds
+from privacy.stand_ins import TINY, TWO_WAY, run_command
+from privacy.test_audit import PAIRS
 from private import checks_noise
+from sundog.domain.unit import PrivacyUnit
 from sundog.private import curator as curator_module
 from sundog.private import noise
 from sundog.private.curator import Curator
@@ -19,7 +19,6 @@ from sundog.private.ledger import Ledger
 from sundog.queries import Marginal
 from sundog.released import Released
 from sundog.sources.duck import DuckTable
-from sundog.unit import PrivacyUnit
 
 GAUSSIAN, SCALE, COST, TOP_K = noise.add_gaussian, noise.gaussian_scale, noise.gaussian_cost, noise.top_k
 ADD, REPLACE = PrivacyUnit("add-remove"), PrivacyUnit("replace")

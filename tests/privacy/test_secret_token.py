@@ -3,23 +3,22 @@
 import gzip
 import json
 
-import checks
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-import worlds
-from checks import TOKEN
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
-from stand_ins import run_command
 
 import tables
+from privacy import checks, worlds
+from privacy.checks import TOKEN
+from privacy.stand_ins import run_command
+from sundog.api.synthesizer import Synthesizer
 from sundog.private.curator import Curator
 from sundog.private.table import PrivateTable
-from sundog.synthesizer import Synthesizer
 
 BUDGET = ("--rho", "0.5", "--delta", "1e-6")
 MEASURE = ("measure", worlds.DATA, "--schema", worlds.SCHEMA, *BUDGET, "--method", "independent", "-o", "released.json")

@@ -4,11 +4,11 @@ Every registered class of queries is held to the same law by tests/laws, on code
 enumerated, with values outside the domain, on boundaries, and missing.
 """
 
-import checks
 import pytest
-from stand_ins import TINY, TWO_WAY
 
-from sundog.axis import Axis
+from privacy import checks
+from privacy.stand_ins import TINY, TWO_WAY
+from sundog.domain.axis import Axis
 from sundog.queries import Marginal
 
 MARGINALS = [

@@ -9,10 +9,10 @@ import os
 import sys
 from pathlib import Path
 
+from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.private import ledger as module
 from sundog.private.accountant import Charge
-from sundog.unit import PrivacyUnit
 
 
 def main(path, dataset, times, rho, crash=""):

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from sundog.domain.unit import PrivacyUnit
 from sundog.errors import BudgetRefused, UserError
 from sundog.private import ledger as module
 from sundog.private.accountant import Budget, Charge, gaussian_epsilon, zcdp_epsilon, zcdp_rho
 from sundog.private.ledger import Ledger, Receipt, default_path
-from sundog.unit import PrivacyUnit
 
 UNIT = PrivacyUnit()
 

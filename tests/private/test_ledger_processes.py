@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from sundog.domain.unit import PrivacyUnit
 from sundog.errors import BudgetRefused
 from sundog.private.accountant import Charge
 from sundog.private.ledger import Ledger
-from sundog.unit import PrivacyUnit
 
 CHARGING = Path(__file__).with_name("charging.py")
 UNIT = PrivacyUnit()

@@ -3,7 +3,6 @@
 import math
 from fractions import Fraction
 
-import checks_noise
 import numpy as np
 import opendp.prelude as dp
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from private import checks_noise
 from sundog.errors import UserError
 from sundog.private import noise
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from sundog.axis import Axis
+from sundog.domain import Categorical, Numeric, Schema
+from sundog.domain.axis import Axis
+from sundog.domain.rows import Rows
 from sundog.private.accountant import Budget
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable
-from sundog.proposal import Selection
 from sundog.queries import Conditional, Marginal, Ranges, answer
-from sundog.rows import Rows
-from sundog.schema import Categorical, Numeric, Schema
+from sundog.released import Selection
 
 SCHEMA = Schema((Categorical("colour", ("red", "green")), Numeric("age", "integer", 0, 9)))
 CODES = (np.array([0, 1] * 10), np.array([0, 3, 5, 7, 9] * 4))

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from sundog.domain import Numeric, Schema
+from sundog.domain.rows import Rows
 from sundog.queries import Moments, answer
 from sundog.queries.moment import UNIT
-from sundog.rows import Rows
-from sundog.schema import Numeric, Schema
 
 
 def moments_of(columns):

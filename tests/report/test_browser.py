@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from related_tables import SCHEMA, related
+from sundog.domain.unit import PrivacyUnit
 from sundog.queries import Marginal, answer
 from sundog.released import Guarantee, Measurement, Released
 from sundog.report import report_page
-from sundog.unit import PrivacyUnit
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [

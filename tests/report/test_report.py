@@ -8,14 +8,14 @@ import pytest
 
 import sundog
 from related_tables import DOCUMENT, SCHEMA, permuted, related
-from sundog.model import Model
+from sundog.api.model import Model
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
+from sundog.domain.unit import PrivacyUnit
 from sundog.private import noise
 from sundog.queries import Marginal, answer
 from sundog.released import Guarantee, Measurement, Payment, Released
 from sundog.report import facts, report_page, summary_fragment
-from sundog.rows import Rows
-from sundog.schema import Schema
-from sundog.unit import PrivacyUnit
 
 ROWS = related(2000, 1)
 

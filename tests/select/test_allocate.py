@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from sundog.axis import Axis
+from sundog.domain import Categorical, Schema
+from sundog.domain.axis import Axis
+from sundog.domain.unit import PrivacyUnit
 from sundog.queries import Marginal
-from sundog.schema import Categorical, Schema
 from sundog.select.allocate import Option, allocate, dependence
-from sundog.unit import PrivacyUnit
 
 COLUMNS = tuple(Categorical(name, labels=tuple(range(12))) for name in "abcd")
 SCHEMA = Schema(COLUMNS)

@@ -6,16 +6,15 @@ import pytest
 
 from example_tables import SCHEMA, table
 from sundog import Synthesizer
+from sundog.domain.unit import PrivacyUnit
 from sundog.generate import Graphical
-from sundog.keys import key_of
-from sundog.methods import two_way
-from sundog.proposal import Proposal, Selection
+from sundog.methods.recipes import two_way
 from sundog.queries import Marginal, Ranges
-from sundog.released import Guarantee, Measurement, Payment, Released
+from sundog.random.keys import key_of
+from sundog.released import Guarantee, Measurement, Payment, Proposal, Released, Selection
 from sundog.select import AIM, SpanningTree, WorstError
 from sundog.select.base import affordable, noise_stddev
 from sundog.select.spanning_tree import components, edges_left
-from sundog.unit import PrivacyUnit
 
 PAIRS = two_way(SCHEMA)
 

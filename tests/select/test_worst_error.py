@@ -5,17 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from sundog.keys import key_of
+from sundog.domain import Categorical, Numeric, Schema
 from sundog.private.accountant import Budget
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable
 from sundog.queries import answer
-from sundog.schema import Categorical, Numeric, Schema
+from sundog.queries.choosing import uniform_rows
+from sundog.queries.workload import KINDS, Workload
+from sundog.random.keys import key_of
 from sundog.select import WorstError
-from sundog.workload import Workload
-from sundog.workload.build import uniform_rows
-from sundog.workload.model import KINDS
 
 SCHEMA = Schema(
     (
@@ -60,7 +59,7 @@ def curator(tmp_path, neighbours, rho=2.0):
         "age": [None if age > 18 else int(age) for age in random.integers(0, 20, 300)],
         "hours": random.integers(0, 4, 300).tolist(),
     }
-    from sundog.unit import PrivacyUnit
+    from sundog.domain.unit import PrivacyUnit
 
     made = Curator(
         PrivateTable(table),

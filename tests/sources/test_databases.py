@@ -6,8 +6,8 @@ import pytest
 from pyarrow import parquet
 
 import tables
+from sundog.domain import Schema
 from sundog.errors import UserError
-from sundog.schema import Schema
 from sundog.sources import open_table
 
 SCHEMA = Schema.from_json({"fields": [{"name": "a", "categories": ["x", "y"]}]})

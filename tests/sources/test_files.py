@@ -5,8 +5,8 @@ import gzip
 import pytest
 
 import tables
+from sundog.domain import Schema
 from sundog.errors import UserError
-from sundog.schema import Schema
 from sundog.sources import open_table
 
 SCHEMA = Schema.from_json(

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tables
+from sundog.domain import Schema
 from sundog.errors import UserError
-from sundog.schema import Schema
 from sundog.sources import open_table
 
 

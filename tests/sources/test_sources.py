@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tables
+from sundog.domain import Schema
+from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.queries import Marginal, add_all
-from sundog.schema import Schema
 from sundog.sources import duck, open_table
-from sundog.unit import PrivacyUnit
 
 VALUES = tables.table(300, seed=7)
 PAIR = Schema.from_json(

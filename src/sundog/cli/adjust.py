@@ -11,7 +11,7 @@ from sundog.cli.output import prepare_folder, progress, say, write_table
 from sundog.errors import UserError
 
 if TYPE_CHECKING:
-    from sundog.adjusting import Adjusted, Adjustment
+    from sundog.api.adjust import Adjusted, Adjustment
     from sundog.released import Released
 
 FILES = ["adjust.json", "released.json", "certificate.json", "certificate.html"]
@@ -68,11 +68,11 @@ def adjust(
     _check_sources(real, released, privacy)
     adjusted = f"adjusted.{format}"
     with progress("reading") as report:
-        from sundog.adjust.match import Matching
-        from sundog.adjusting import Adjustment, Payer
-        from sundog.certificate import write_certificate
+        from sundog.api.adjust import Adjustment, Payer
+        from sundog.domain import Schema
+        from sundog.postprocess.match import Matching
         from sundog.released import Released
-        from sundog.schema import Schema
+        from sundog.report.certificate import write_certificate
 
         public = Schema.load(schema)
         known = None if released is None else Released.load(released)
@@ -108,7 +108,7 @@ def adjust(
 
 def _matched(plan: "Adjustment", known: "Released", *, seed: int, kept: Path | None) -> "Adjusted":
     """The adjusted rows; where the measures cannot be met, what was paid for is kept and named."""
-    from sundog.adjust.match import NotMet
+    from sundog.postprocess.match import NotMet
 
     try:
         return plan.matched(known, seed=seed)
@@ -120,7 +120,7 @@ def _matched(plan: "Adjustment", known: "Released", *, seed: int, kept: Path | N
 
 def _tell(done: "Adjusted", out: Path, *, adjusted: str, remark: str | None, as_json: bool) -> None:
     """Where the files are, how well the measures are met, and what was spent."""
-    from sundog.certificate import claim
+    from sundog.report.certificate import claim
 
     figures, guarantee = done.match.describe(), done.released.guarantee
     lines = [

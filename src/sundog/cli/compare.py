@@ -9,7 +9,7 @@ from sundog.cli import options as o
 from sundog.cli.output import progress, say
 
 if TYPE_CHECKING:
-    from sundog.compare import Standing
+    from sundog.methods.compare import Standing
 
 
 def compare(
@@ -22,7 +22,7 @@ def compare(
 ) -> None:
     """Fit several methods to parts of the measurements and rank them by how well they foretell the rest."""
     with progress("starting") as report:
-        from sundog.compare import compare as compare_methods
+        from sundog.methods.compare import compare as compare_methods
         from sundog.released import Released
 
         standings = compare_methods(

@@ -11,7 +11,7 @@ from sundog.cli.output import prepare_file, progress, say
 from sundog.errors import UserError
 
 if TYPE_CHECKING:
-    from sundog.side_by_side import Evaluation
+    from sundog.api.evaluate import Evaluation
 
 Real = Annotated[str, typer.Option("--real", help="The real table; the disclosure is written into the ledger.")]
 Test = Annotated[str | None, typer.Option("--test", help="Real rows that the synthesizer never saw, for learning.")]
@@ -51,9 +51,9 @@ def evaluate(
 ) -> None:
     """Compare synthetic tables with the real one. PRIVATE: not for release; the ledger records the disclosure."""
     with progress("starting") as report:
+        from sundog.api.evaluate import evaluate_tables
+        from sundog.domain import Schema
         from sundog.released import Released
-        from sundog.schema import Schema
-        from sundog.side_by_side import evaluate_tables
 
         if html is not None:
             _refuse_release_folder(html)

@@ -26,9 +26,9 @@ def generate(
     """Generate synthetic rows from released measurements, as often as you like, with any method that can use them."""
     synthetic = f"synthetic.{format}"
     with progress("starting") as report:
-        from sundog.model import Model
+        from sundog.api.model import Model
+        from sundog.methods.loop import check_rows
         from sundog.released import Released
-        from sundog.synthesize import check_rows
 
         check_rows(rows)
         measurements = Released.load(released)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 from sundog.cli import options as o
 
 if TYPE_CHECKING:
+    from sundog.domain.unit import PrivacyUnit
     from sundog.private.ledger import Ledger
     from sundog.private.table import PrivateTable
-    from sundog.unit import PrivacyUnit
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Privacy:
 
     def whom(self) -> "PrivacyUnit":
         """The neighbour relation and the unit."""
-        from sundog.unit import PrivacyUnit
+        from sundog.domain.unit import PrivacyUnit
 
         return PrivacyUnit(self.neighbours, self.unit, self.rows_per_unit)
 

@@ -19,7 +19,7 @@ def measure(
 ) -> None:
     """Measure what a method needs, with noise, and write released.json: all that ever leaves the private table."""
     with progress("starting") as report:
-        from sundog.certificate import claim
+        from sundog.report.certificate import claim
 
         synthesizer = synthesizer_for(table, privacy, making, schema=schema)
         prepare_file(out, force=force)

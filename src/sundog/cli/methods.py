@@ -6,7 +6,7 @@ from sundog.cli.output import say
 
 def methods(*, json: o.AsJson = False) -> None:
     """List the methods: what each is good for, which queries it can use, what it costs."""
-    from sundog.methods import METHODS
+    from sundog.methods.recipes import METHODS
 
     lines, documents = [], []
     for name, recipe in METHODS.items():

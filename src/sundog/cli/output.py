@@ -13,7 +13,7 @@ from sundog.errors import UserError
 from sundog.progress import listening
 
 if TYPE_CHECKING:
-    from sundog.rows import Rows
+    from sundog.domain.rows import Rows
 
 Format = Literal["csv", "parquet"]
 

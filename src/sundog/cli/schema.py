@@ -50,7 +50,7 @@ def check(
     json: o.AsJson = False,
 ) -> None:
     """Check a schema, and that a table has its columns; reads no row."""
-    from sundog.schema import Schema
+    from sundog.domain import Schema
 
     public = Schema.load(schema)
     lines = [f"{schema} is a valid schema: {len(public.columns)} columns, {len(public.identifiers)} identifiers."]
@@ -80,8 +80,8 @@ def import_sdv(
     json: o.AsJson = False,
 ) -> None:
     """Make a schema from SDV metadata; bounds and categories that it lacks are listed for you to fill in."""
-    from sundog.schema.model import load_document
-    from sundog.schema.sdv import from_sdv
+    from sundog.domain.schema import load_document
+    from sundog.domain.sdv import from_sdv
 
     prepare_file(out, force=force)
     document, lacking = from_sdv(load_document(metadata), table=table)
@@ -106,12 +106,12 @@ def complete(
 ) -> None:
     """Pay for the bounds and category lists that a schema does not declare, by noisy counts."""
     with progress("measuring domains"):
-        from sundog.certificate import claim
+        from sundog.domain.schema import load_document
         from sundog.private.accountant import Budget
         from sundog.private.complete import complete as complete_schema
         from sundog.private.complete import find_gaps
         from sundog.private.curator import Curator
-        from sundog.schema.model import load_document
+        from sundog.report.certificate import claim
 
         document = load_document(schema)
         gaps = find_gaps(document)
@@ -160,7 +160,7 @@ def _still_open(document: dict[str, Any], gaps: "Gaps") -> list[str]:
 
 
 def _kind(column: Any) -> str:
-    from sundog.schema import Numeric
+    from sundog.domain import Numeric
 
     missing = ", may be missing" if column.nullable else ""
     if isinstance(column, Numeric):

@@ -10,8 +10,8 @@ from sundog.cli.groups import Making, Privacy, Table, grouped
 from sundog.cli.output import prepare_folder, progress, read_settings, say, write_table
 
 if TYPE_CHECKING:
-    from sundog.synthesize import Report
-    from sundog.synthesizer import Synthesizer
+    from sundog.api.synthesizer import Synthesizer
+    from sundog.methods.loop import Report
 
 RELEASE = ["released.json", "model.json", "certificate.json", "certificate.html", "report.html"]
 
@@ -35,8 +35,8 @@ def synthesize(
     """
     synthetic = f"synthetic.{format}"
     with progress("starting") as report:
-        from sundog.certificate import claim
-        from sundog.synthesize import check_rows
+        from sundog.methods.loop import check_rows
+        from sundog.report.certificate import claim
 
         check_rows(rows)
         synthesizer = synthesizer_for(table, privacy, making, schema=schema)
@@ -68,8 +68,8 @@ def synthesize(
 
 def synthesizer_for(table: Table, privacy: Privacy, making: Making, *, schema: Path) -> "Synthesizer":
     """The synthesizer that a command's options describe."""
-    from sundog.schema import Schema
-    from sundog.synthesizer import Synthesizer
+    from sundog.api.synthesizer import Synthesizer
+    from sundog.domain import Schema
 
     facts = Schema.load(schema)
     return Synthesizer(

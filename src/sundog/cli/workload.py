@@ -10,8 +10,8 @@ from sundog.cli.groups import Privacy, grouped
 from sundog.cli.output import say
 
 if TYPE_CHECKING:
-    from sundog.unit import PrivacyUnit
-    from sundog.workload import Workload
+    from sundog.domain.unit import PrivacyUnit
+    from sundog.queries.workload import Workload
 
 app = typer.Typer(help="Which questions can be measured, and how well at a given budget.", no_args_is_help=True)
 
@@ -21,7 +21,7 @@ def list_kinds(json: o.AsJson = False) -> None:
     """List the kinds of workloads with their options."""
     import inspect
 
-    from sundog.workload.model import KINDS
+    from sundog.queries.workload import KINDS
 
     result, lines = {}, []
     for name, build in KINDS.items():
@@ -46,9 +46,9 @@ def describe(
     json: o.AsJson = False,
 ) -> None:
     """Say what a workload would measure: queries, cells, sensitivity, noise per cell at a budget, memory."""
+    from sundog.domain import Schema
     from sundog.private.accountant import Budget
-    from sundog.schema import Schema
-    from sundog.workload import Workload
+    from sundog.queries.workload import Workload
 
     public = Schema.load(schema)
     workload = Workload.load(file, public)

@@ -17,12 +17,12 @@ from typing import Literal, Protocol, TypeVar
 import numpy as np
 from jaxtyping import Float, Int
 
-from sundog.axis import Axis
-from sundog.keys import Key, key_of, permutation
+from sundog.domain import Numeric, Schema
+from sundog.domain.axis import Axis
+from sundog.domain.rows import Rows
 from sundog.queries import Query
+from sundog.random.keys import Key, key_of, permutation
 from sundog.released import Released
-from sundog.rows import Rows
-from sundog.schema import Numeric, Schema
 
 BINS = 32
 """Numeric columns are cut into this many equal bins (fewer where the grid has fewer points); missing is its own cell."""

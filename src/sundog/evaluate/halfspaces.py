@@ -14,10 +14,10 @@ from jaxtyping import Float
 from numba import njit
 from scipy.special import ndtri
 
+from sundog.domain import Column, Numeric
+from sundog.domain.rows import Rows
 from sundog.evaluate.base import Better, Comparison, Needs, Score
-from sundog.keys import Key, split, uniforms
-from sundog.rows import Rows
-from sundog.schema import Column, Numeric
+from sundog.random.keys import Key, split, uniforms
 
 DIRECTIONS = 200
 THRESHOLDS = 10

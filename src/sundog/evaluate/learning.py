@@ -19,10 +19,10 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float, Int
 
+from sundog.domain import Categorical, Numeric
+from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.evaluate.base import Better, Comparison, Needs, Score
-from sundog.rows import Rows
-from sundog.schema import Categorical, Numeric
 
 MOST_ITERATIONS = 1_000
 

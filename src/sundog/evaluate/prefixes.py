@@ -15,10 +15,10 @@ import numpy as np
 from jaxtyping import Float
 from numba import njit
 
+from sundog.domain import Numeric, Schema
+from sundog.domain.rows import Rows
 from sundog.evaluate.base import Better, Comparison, Needs, Score
-from sundog.keys import split, uniforms
-from sundog.rows import Rows
-from sundog.schema import Numeric, Schema
+from sundog.random.keys import split, uniforms
 
 QUERIES = 2_000
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
+from sundog.domain import Categorical, Column, Numeric, Schema
+from sundog.domain.rows import Rows
 from sundog.errors import UserError
-from sundog.rows import Rows
-from sundog.schema import Categorical, Column, Numeric, Schema
 from sundog.sources import Source, open_table
 
 UNKNOWN_LABEL = "\u2063not declared\u2063"

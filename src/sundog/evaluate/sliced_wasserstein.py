@@ -18,7 +18,7 @@ from scipy.special import ndtri
 
 from sundog.evaluate.base import Better, Comparison, Needs, Score, column_sets
 from sundog.evaluate.total_variation import place
-from sundog.keys import Key, split, uniforms
+from sundog.random.keys import Key, split, uniforms
 
 MOST = {1: 4_000, 2: 4_000, 3: 100}
 DIRECTIONS = 32

@@ -16,7 +16,7 @@ from numba import njit
 from scipy.special import ndtri
 
 from sundog.evaluate.base import Better, Comparison, Needs, Score, relative_gap
-from sundog.keys import Key, split, uniforms
+from sundog.random.keys import Key, split, uniforms
 
 QUERIES = 200
 SPARSITY = 3

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from sundog.adjust.constraints import violations
 from sundog.evaluate.base import Better, Comparison, Measured, Needs, Score
+from sundog.postprocess.constraints import violations
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from jaxtyping import Float
 
+from sundog.domain.rows import Rows
 from sundog.evaluate.base import Better, Comparison, Measured, Needs, Score
 from sundog.queries import Query, answer
-from sundog.rows import Rows
 
 Statistic = Literal["mean", "max"]
 
@@ -95,7 +95,7 @@ def query_class(query: Query) -> str:
     """The class of a query in words; marginals by their number of columns.
 
     >>> from sundog.queries import Marginal
-    >>> from sundog.schema import Schema
+    >>> from sundog.domain import Schema
     >>> schema = Schema.from_json({"fields": [{"name": "a", "type": "boolean"}, {"name": "b", "type": "boolean"}]})
     >>> query_class(Marginal.of(schema, "a", "b"))
     '2-way marginal'

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from sundog.generate.annealed_projection import AnnealedProjection
 from sundog.generate.base import Generator, SizeLimited, UsesPublic
-from sundog.generate.genetic import Genetic
-from sundog.generate.graphical import Graphical
+from sundog.generate.genetic.private_gsd import Genetic
+from sundog.generate.graphical.private_pgm import Graphical
 from sundog.generate.independent import Independent
-from sundog.generate.network import GenerativeNetwork
-from sundog.generate.particles import Particles
+from sundog.generate.particles.privpgd import Particles
 from sundog.generate.polished import Polished
-from sundog.generate.pooled_search import PooledSearch
-from sundog.generate.relaxed_projection import RelaxedProjection
+from sundog.generate.pooled.pooled_search import PooledSearch
+from sundog.generate.projection.gem import GenerativeNetwork
+from sundog.generate.projection.rap import RelaxedProjection
+from sundog.generate.projection.rap_plus_plus import AnnealedProjection
 
 __all__ = [
     "GENERATORS",

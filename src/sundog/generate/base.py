@@ -9,11 +9,11 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
-from sundog.keys import Key
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
 from sundog.queries import Query
+from sundog.random.keys import Key
 from sundog.released import Released
-from sundog.rows import Rows
-from sundog.schema import Schema
 
 State = TypeVar("State")
 

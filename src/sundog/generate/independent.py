@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from sundog.axis import Axis
-from sundog.bins import leaves_of, uniform_leaves
-from sundog.keys import Key, permutation, split, uniforms
+from sundog.domain import Schema
+from sundog.domain.axis import Axis
+from sundog.domain.rows import Rows
+from sundog.estimate.bins import leaves_of, uniform_leaves
 from sundog.queries import Marginal, Query, answer
+from sundog.random.keys import Key, permutation, split, uniforms
 from sundog.released import Released
-from sundog.rows import Rows
-from sundog.schema import Schema
 
 REFERENCE_ROWS = 100_000
 
@@ -65,7 +65,7 @@ class Independent:
             for model in models:
                 table = np.multiply.outer(table, model.proportions).ravel()
             return table
-        from sundog.keys import key_of
+        from sundog.random.keys import key_of
 
         rows = self.sample(key_of(0), state, rows=REFERENCE_ROWS)
         return answer(query, rows) / REFERENCE_ROWS

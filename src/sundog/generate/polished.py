@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float
 
-from sundog.generate.annealed_projection import AnnealedProjection
-from sundog.generate.genetic import Genetic, GeneticState
-from sundog.generate.soft_table import SoftTable
-from sundog.keys import Key, split
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
+from sundog.generate.genetic.private_gsd import Genetic, GeneticState
+from sundog.generate.projection.rap_plus_plus import AnnealedProjection
+from sundog.generate.projection.soft_table import SoftTable
 from sundog.queries import Query
+from sundog.random.keys import Key, split
 from sundog.released import Released
-from sundog.rows import Rows
-from sundog.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from sundog.domain.unit import PrivacyUnit
 from sundog.errors import BudgetRefused, UserError
 from sundog.private.accountant import Accounting, Budget, round_down, round_up, spent_epsilon
-from sundog.unit import PrivacyUnit
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from sundog.axis import Axis
+from sundog.domain import Categorical, Column, Numeric, Schema
+from sundog.domain.axis import Axis
+from sundog.domain.columns import EPOCH, GRID_LIMIT
+from sundog.domain.documents import FieldModel, parse_document, read_column
 from sundog.errors import UserError
 from sundog.private.curator import Curator
 from sundog.queries import Marginal
 from sundog.released import Measurement
-from sundog.schema import Categorical, Column, Numeric, Schema
-from sundog.schema.columns import EPOCH, GRID_LIMIT
-from sundog.schema.table_schema import FieldModel, parse_document, read_column
 
 POWERS = 85
 """Powers of two from 2^-20 to 2^64, on either side of zero."""

@@ -16,18 +16,17 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Int
 
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
+from sundog.domain.unit import Neighbours, PrivacyUnit
 from sundog.errors import BudgetRefused, UserError
 from sundog.private import noise
 from sundog.private.accountant import JSON, Accounting, Budget, Charge, exact_total, round_down, round_up
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable, open_private
-from sundog.proposal import Selection
 from sundog.queries import Query, add_all
-from sundog.released import Guarantee, Measurement, NoiseKind, Payment, Released, Scores
-from sundog.rows import Rows
-from sundog.schema import Schema
+from sundog.released import Guarantee, Measurement, NoiseKind, Payment, Released, Scores, Selection
 from sundog.sources.base import Source, check_columns
-from sundog.unit import Neighbours, PrivacyUnit
 
 NOISE = "Gaussian: OpenDP 0.16 discrete Gaussian on a lattice of step <= stddev * 2^-40, rounded to integers; Laplace: OpenDP 0.16 discrete Laplace; selection: OpenDP 0.16 noisy top-k; entropy: operating system"
 

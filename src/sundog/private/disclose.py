@@ -4,10 +4,10 @@ The disclosure is written into the ledger first, durably; only then are the rows
 to be branded PRIVATE and kept from release: the guarantee of the certificates does not cover it.
 """
 
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable, open_private
-from sundog.rows import Rows
-from sundog.schema import Schema
 from sundog.sources.base import check_columns
 
 BRAND = "PRIVATE: computed on real rows without noise, outside every privacy guarantee. Do not release."

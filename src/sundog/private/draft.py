@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from datetime import MAXYEAR, MINYEAR, date
 from typing import Any
 
+from sundog.domain.columns import GRID_LIMIT
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable, open_private
-from sundog.schema.columns import GRID_LIMIT
 from sundog.sources.duck import DuckTable
 from sundog.sources.encode import RawColumn
 

@@ -26,10 +26,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
+from sundog.domain.unit import PrivacyUnit
 from sundog.errors import BudgetRefused, UserError
 from sundog.private.account import Account, Entry, Receipt
 from sundog.private.accountant import JSON, Accounting, Budget, Charge, accounting_of, exact_total
-from sundog.unit import PrivacyUnit
 
 __all__ = ["Account", "Entry", "Ledger", "Receipt", "default_path"]
 

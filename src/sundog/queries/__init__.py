@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from sundog.domain import Schema
 from sundog.errors import UserError
 from sundog.queries.at_least import AtLeast
 from sundog.queries.base import Query, add_all, answer
@@ -14,7 +15,6 @@ from sundog.queries.moment import Moments
 from sundog.queries.ranges import Ranges
 from sundog.queries.sigmoid import SigmoidSum
 from sundog.queries.tree import BinaryTree
-from sundog.schema import Schema
 
 __all__ = [
     "CLASSES",

@@ -15,23 +15,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
-from sundog.axis import Axis
+from sundog.domain import Schema
+from sundog.domain.axis import Axis
+from sundog.domain.rows import Rows
+from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
-from sundog.queries.base import answer, changed, difference, whole_key
+from sundog.queries.base import answer, whole_key
+from sundog.queries.choosing import label_names, sampled
 from sundog.queries.marginal import Marginal
-from sundog.rows import Rows
-from sundog.schema import Schema
-from sundog.unit import Neighbours
-
-if TYPE_CHECKING:
-    from jaxtyping import Array
-
-    from sundog.soft import SoftRows
 
 
 @dataclass(frozen=True)
@@ -118,19 +114,6 @@ class AtLeast:
             agreeing += matches.reshape(len(rows), *(axis.size if k == place else 1 for k in range(len(self.columns))))
         return (agreeing >= self.least).reshape(len(rows), self.size).astype(np.int64)
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' cells']":
-        """The same polynomial of the relaxed marginal table."""
-        table = self.marginal.relaxed(soft, sharpness).reshape(self.marginal.shape)
-        return _at_least(table, self.least).ravel()
-
-    def change(
-        self, rows: Rows, row: int, *, column: str, code: int
-    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
-        """The combinations that gain or lose the agreement they needed."""
-        if column not in self.columns:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        return difference(self, *changed(rows, row, column=column, code=code))
-
     def block_keys(self) -> list[bytes]:
         """One name: it is one block."""
         return whole_key(self)
@@ -170,3 +153,11 @@ def _at_least(table: Any, least: int) -> Any:
         nothing = table * 0
         agreeing = [miss + hit for miss, hit in zip([*missed, nothing], [nothing, *agreeing], strict=True)]
     return sum(agreeing[least:], start=table * 0)
+
+
+def at_least(
+    schema: Schema, *, k: int = 3, least: int = 2, sample: int | None = None, seed: int = 0, bins: int | None = None
+) -> list[AtLeast]:
+    """t-out-of-k queries over all (or a sample of the) sets of k categorical columns (RAP, Appendix D)."""
+    chosen = sampled(list(itertools.combinations(label_names(schema), k)), sample, seed=seed)
+    return [AtLeast.of(schema, *names, least=least, bins=bins) for names in chosen]

@@ -10,19 +10,14 @@ all cells of a marginal, the labels and the complement of one conditional thresh
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
-from sundog.rows import Rows
-from sundog.schema import Schema
-from sundog.unit import Neighbours
-
-if TYPE_CHECKING:
-    from jaxtyping import Array
-
-    from sundog.soft import SoftRows
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
+from sundog.domain.unit import Neighbours
 
 
 class Query(Protocol):
@@ -66,14 +61,6 @@ class Query(Protocol):
     def vectors(self, rows: Rows) -> Int[np.ndarray, "rows cells"]:
         """What every single row adds to the answer; for tables small enough to hold rows times answers."""
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' cells']":
-        """The answer on soft rows: differentiable, exact on one-hot rows, and tending to it as the sharpness grows."""
-
-    def change(
-        self, rows: Rows, row: int, *, column: str, code: int
-    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
-        """What changing one cell of one row does to the answer: the touched answers and their changes."""
-
     def block_keys(self) -> list[bytes]:
         """A name for every block: equal in two queries where they ask the same, so that none is measured twice."""
 
@@ -104,21 +91,6 @@ def add_all(queries: Sequence[Query], rows: Rows, totals: Int[np.ndarray, " cell
     for query in queries:
         query.add(rows, totals[start : start + query.size])
         start += query.size
-
-
-def changed(rows: Rows, row: int, *, column: str, code: int) -> tuple[Rows, Rows]:
-    """One row before and after one of its cells changes."""
-    place = rows.schema.position(column)
-    before = tuple(codes[row : row + 1].astype(np.int64) for codes in rows.codes)
-    after = tuple(np.array([code]) if k == place else codes for k, codes in enumerate(before))
-    return Rows(rows.schema, before), Rows(rows.schema, after)
-
-
-def difference(query: Query, before: Rows, after: Rows) -> tuple[Int[np.ndarray, " t"], Int[np.ndarray, " t"]]:
-    """The touched answers and their changes between two small sets of rows."""
-    changes = answer(query, after) - answer(query, before)
-    touched = np.flatnonzero(changes)
-    return touched, changes[touched]
 
 
 def segments(

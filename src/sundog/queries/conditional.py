@@ -8,24 +8,19 @@ where the paper pays for each label. Class-conditional categorical marginals are
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
-from sundog.axis import Axis
+from sundog.domain import Numeric, Schema
+from sundog.domain.axis import Axis
+from sundog.domain.rows import Rows
+from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
-from sundog.queries.base import changed, difference
-from sundog.queries.halfspace import Halfspaces
-from sundog.queries.ranges import Ranges
-from sundog.rows import Rows
-from sundog.schema import Numeric, Schema
-from sundog.unit import Neighbours
-
-if TYPE_CHECKING:
-    from jaxtyping import Array
-
-    from sundog.soft import SoftRows
+from sundog.queries.choosing import numeric_names, targets_of
+from sundog.queries.halfspace import Halfspaces, random_halfspaces
+from sundog.queries.ranges import Ranges, conjunctions
 
 INNER: dict[str, type[Ranges] | type[Halfspaces]] = {"ranges": Ranges, "halfspaces": Halfspaces}
 
@@ -92,23 +87,6 @@ class Conditional:
         labels = np.eye(self.label.size, dtype=np.int64)[rows.cells(self.label)][:, None, :]
         return np.concatenate([held * labels, 1 - held], axis=2).reshape(len(rows), self.size)
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' cells']":
-        """Soft membership times soft label."""
-        import jax.numpy as jnp
-
-        labels = soft.cells(self.label, sharpness)
-        counts = jnp.matmul(self.inner.members(soft, sharpness).T, labels, precision="highest")
-        rest = labels.shape[0] - counts.sum(axis=1, keepdims=True)
-        return jnp.concatenate([counts, rest], axis=1).ravel()
-
-    def change(
-        self, rows: Rows, row: int, *, column: str, code: int
-    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
-        """A row moves between two cells of each inner query that it satisfies before or after."""
-        if column not in self.columns:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        return difference(self, *changed(rows, row, column=column, code=code))
-
     def block_keys(self) -> list[bytes]:
         """The target with each inner query."""
         head = repr(self.label.to_json()).encode()
@@ -139,3 +117,51 @@ class Conditional:
         if isinstance(column, Numeric):
             return Conditional(Axis.cut(column, [0, column.steps // 2] if column.steps > 1 else [0]), inner)
         return Conditional(Axis.whole(column), inner)
+
+
+def conditional_ranges(
+    schema: Schema,
+    *,
+    targets: Sequence[str] | None = None,
+    count: int = 1000,
+    numbers: int = 2,
+    seed: int = 0,
+    reference: Rows | None = None,
+) -> list[Conditional]:
+    """Every label of every target with random thresholds on some numeric columns (RAP++: MM)."""
+    made = []
+    for target in targets_of(schema, targets):
+        inner = conjunctions(
+            schema,
+            count,
+            labels=0,
+            numbers=numbers,
+            seed=seed + schema.position(target),
+            reference=reference,
+            closed_below=False,
+            without=target,
+        )
+        made.append(Conditional.of(schema, target, inner))
+    return made
+
+
+def conditional_thresholds(
+    schema: Schema,
+    *,
+    targets: Sequence[str] | None = None,
+    directions: int = 100,
+    thresholds: int = 20,
+    seed: int = 0,
+    reference: Rows | None = None,
+) -> list[Conditional]:
+    """Every label of every target with linear thresholds over the numeric columns (RAP++: LT)."""
+    made = []
+    for target in targets_of(schema, targets):
+        names = [name for name in numeric_names(schema) if name != target]
+        if not names:
+            raise UserError("linear thresholds: the schema has no numeric column beside the target; use marginals.")
+        inner = random_halfspaces(
+            schema, names, directions, thresholds=thresholds, seed=seed + schema.position(target), reference=reference
+        )
+        made.append(Conditional.of(schema, target, inner))
+    return made

@@ -11,23 +11,18 @@ missing value adds nothing.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
-from sundog.axis import Axis
+from sundog.domain import Schema
+from sundog.domain.axis import Axis
+from sundog.domain.rows import Rows
+from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
-from sundog.queries.base import changed, difference, whole_key
+from sundog.queries.base import whole_key
 from sundog.queries.moment import centred
-from sundog.rows import Rows
-from sundog.schema import Schema
-from sundog.unit import Neighbours
-
-if TYPE_CHECKING:
-    from jaxtyping import Array
-
-    from sundog.soft import SoftRows
 
 UNIT = 1 << 10
 """Answers are counted in units of 1/UNIT."""
@@ -84,21 +79,6 @@ class GroupSums:
     def vectors(self, rows: Rows) -> Int[np.ndarray, "rows groups"]:
         """Every row's centred value at its group."""
         return np.eye(self.size, dtype=np.int64)[rows.cells(self.group)] * centred(rows, self.column)[:, None]
-
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' groups']":
-        """Soft groups times soft positions, in the same units."""
-        import jax.numpy as jnp
-
-        position, present = soft.position(self.column)
-        return jnp.matmul(soft.cells(self.group, sharpness).T, (position - 0.5) * present, precision="highest") * UNIT
-
-    def change(
-        self, rows: Rows, row: int, *, column: str, code: int
-    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
-        """One or two groups."""
-        if column not in self.columns:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        return difference(self, *changed(rows, row, column=column, code=code))
 
     def block_keys(self) -> list[bytes]:
         """One name: it is one block."""

@@ -14,23 +14,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 from numba import njit
 
-from sundog.axis import Axis
+from sundog.domain import Column, Numeric, Schema
+from sundog.domain.rows import Rows
+from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
-from sundog.queries.base import changed, segments
-from sundog.rows import Rows
-from sundog.schema import Column, Numeric, Schema
-from sundog.unit import Neighbours
-
-if TYPE_CHECKING:
-    from jaxtyping import Array
-
-    from sundog.soft import SoftRows
+from sundog.queries.base import segments
+from sundog.queries.choosing import uniform_rows
+from sundog.random.keys import Key, key_of, split, uniforms
 
 GRID = 255
 MOST = 127
@@ -113,39 +109,6 @@ class Halfspaces:
         products = self.features(rows) @ self.theta.T.astype(np.float32)
         return (products[:, :, None] <= self.thresholds[None, :, :]).reshape(len(rows), self.size).astype(np.int64)
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' queries']":
-        """The sum of soft memberships."""
-        return self.members(soft, sharpness).sum(axis=0)
-
-    def members(self, soft: "SoftRows", sharpness: float) -> "Float[Array, 'rows queries']":
-        """Soft membership of every row in every query."""
-        import jax
-        import jax.numpy as jnp
-
-        products: Any = 0.0
-        for name, theta in zip(self.columns, np.split(self.theta, np.cumsum(self.widths)[:-1], axis=1), strict=True):
-            products = products + jnp.matmul(
-                _soft_features(soft, name), theta.T.astype(np.float32), precision="highest"
-            )
-        lengths = np.maximum(np.linalg.norm(self.theta, axis=1), 1.0)[:, None]
-        cuts = jnp.asarray(((self.thresholds + 0.5) / (GRID * lengths)).astype(np.float32))
-        distance = cuts[None, :, :] - (products / (1.0 * lengths.T.astype(np.float32)))[:, :, None]
-        return jax.nn.sigmoid(sharpness * distance).reshape(products.shape[0], self.size)
-
-    def change(
-        self, rows: Rows, row: int, *, column: str, code: int
-    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
-        """One product for the row as it was; the changed features then move it (whole numbers, exact in float32)."""
-        if column not in self.columns:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        old, new = (self.features(each)[0] for each in changed(rows, row, column=column, code=code))
-        moved = np.flatnonzero(old != new)
-        products = self._theta @ old
-        shifted = products + self._theta[:, moved] @ (new - old)[moved]
-        changes = (shifted[:, None] <= self.thresholds).astype(np.int64) - (products[:, None] <= self.thresholds)
-        touched = np.flatnonzero(changes)
-        return touched, changes.ravel()[touched]
-
     def block_keys(self) -> list[bytes]:
         """The columns, the direction and the threshold of each query."""
         return self._keys
@@ -201,16 +164,39 @@ def embed(column: Column, codes: Int[np.ndarray, " rows"]) -> Float[np.ndarray, 
     return np.stack(parts, axis=1)
 
 
-def _soft_features(soft: "SoftRows", name: str) -> "Float[Array, 'rows features']":
-    """The embedding of soft rows, in units of 1 instead of 255."""
-    import jax.numpy as jnp
+def halfspaces(
+    schema: Schema, *, directions: int = 100, thresholds: int = 20, seed: int = 0, reference: Rows | None = None
+) -> list[Halfspaces]:
+    """Random directions over all columns, with thresholds where they matter under the public bounds."""
+    return [random_halfspaces(schema, schema.names, directions, thresholds=thresholds, seed=seed, reference=reference)]
 
-    column = soft.layout.schema.column(name)
-    if not isinstance(column, Numeric):
-        return soft.cells(Axis.whole(column), 1.0)
-    position, present = soft.position(name)
-    parts = [position * present, 1.0 - present] if column.nullable else [position]
-    return jnp.stack(parts, axis=1)
+
+def random_halfspaces(
+    schema: Schema, names: Sequence[str], directions: int, *, thresholds: int, seed: int, reference: Rows | None
+) -> Halfspaces:
+    """Random directions over some columns."""
+    if directions < 1 or thresholds < 1 or not names:
+        raise UserError(
+            f"halfspaces: found {directions} directions x {thresholds} thresholds over {len(names)} columns."
+        )
+    draw, ref = split(key_of(seed), 2)
+    widths = tuple(width(schema.column(name)) for name in names)
+    theta = _directions(draw, directions, sum(widths))
+    rows = reference if reference is not None else uniform_rows(ref, schema)
+    blank = Halfspaces(tuple(names), widths, theta, np.zeros((directions, 1), dtype=np.int64))
+    products = np.sort((blank.features(rows) @ theta.T.astype(np.float32)).T, axis=1)
+    places = ((np.arange(thresholds) + 0.5) / thresholds * products.shape[1]).astype(np.int64)
+    return Halfspaces(tuple(names), widths, theta, products[:, places].astype(np.int64))
+
+
+def _directions(key: Key, directions: int, features: int) -> Int[np.ndarray, "directions features"]:
+    """Normal coefficients, each direction scaled so that its largest is 127, on the integer grid."""
+    from scipy.special import ndtri
+
+    u = np.clip(uniforms(key, directions * features), 1e-12, 1 - 1e-12)
+    normal: Float[np.ndarray, "directions features"] = ndtri(u).reshape(directions, features)
+    scaled = normal / np.abs(normal).max(axis=1, keepdims=True) * MOST
+    return np.rint(scaled).astype(np.int16)
 
 
 @njit(cache=True, nogil=True)

@@ -4,28 +4,25 @@ A partition of the rows: one row adds 1 to one cell (L2 sensitivity 1 when a row
 takes 1 from one cell and gives it to another (sqrt 2). Cells are half-open, so no boundary value counts twice.
 """
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from numba import njit
 
-from sundog.axis import Axis
+from sundog.domain import Schema
+from sundog.domain.axis import Axis
+from sundog.domain.rows import Rows
+from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
 from sundog.queries.base import whole_key
-from sundog.rows import Rows
-from sundog.schema import Schema
-from sundog.unit import Neighbours
-
-if TYPE_CHECKING:
-    from jaxtyping import Array
-
-    from sundog.soft import SoftRows
+from sundog.queries.choosing import label_names, sampled, targets_of
 
 
 @dataclass(frozen=True)
@@ -92,33 +89,6 @@ class Marginal:
         found[np.arange(len(rows)), places] = 1
         return found
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' cells']":
-        """The sum over rows of products of soft cells, as one matrix product of two halves of the axes.
-
-        Splitting where both halves are about equally large keeps memory near rows * sqrt(cells).
-        """
-        import jax.numpy as jnp
-
-        parts = [soft.cells(axis, sharpness) for axis in self.axes]
-        middle = min(range(1, len(parts) + 1), key=lambda k: abs(math.log(math.prod(self.shape[:k]) ** 2 / self.size)))
-        right = _outer(parts[middle:]) if middle < len(parts) else jnp.ones((parts[0].shape[0], 1), parts[0].dtype)
-        return jnp.matmul(_outer(parts[:middle]).T, right, precision="highest").ravel()
-
-    def change(
-        self, rows: Rows, row: int, *, column: str, code: int
-    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
-        """One cell loses the row and another gains it, or nothing changes."""
-        cells = np.array([int(rows.cells(axis)[row]) for axis in self.axes])
-        moved = np.array(
-            [
-                int(axis.cells(np.array([code]))[0]) if axis.column == column else cell
-                for axis, cell in zip(self.axes, cells, strict=True)
-            ]
-        )
-        if np.array_equal(cells, moved):
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        return np.array([moved @ self._strides, cells @ self._strides]), np.array([1, -1])
-
     def block_keys(self) -> list[bytes]:
         """One name: it is one block, the same in any order of its columns."""
         return whole_key(Marginal(tuple(sorted(self.axes, key=lambda axis: axis.column))))
@@ -151,11 +121,33 @@ class Marginal:
         return Marginal(tuple(Axis.of(schema.column(name), bins) for name in columns))
 
 
-def _outer(parts: "list[Float[Array, 'rows cells']]") -> "Float[Array, 'rows cells']":
-    product = parts[0]
-    for part in parts[1:]:
-        product = (product[:, :, None] * part[:, None, :]).reshape(product.shape[0], -1)
-    return product
+def marginals(
+    schema: Schema,
+    *,
+    k: int = 2,
+    sample: int | None = None,
+    seed: int = 0,
+    columns: Sequence[str] | None = None,
+    bins: int | None = None,
+) -> list[Marginal]:
+    """k-way marginals over all (or named) columns; `sample` draws that many of them."""
+    names = list(columns) if columns is not None else list(schema.names)
+    if not 1 <= k <= len(names):
+        raise UserError(f"marginals: found k = {k}; with {len(names)} columns, 1 to {len(names)} are allowed.")
+    chosen = sampled(list(itertools.combinations(names, k)), sample, seed=seed)
+    return [Marginal.of(schema, *names, bins=bins) for names in chosen]
+
+
+def conditional_marginals(
+    schema: Schema, *, targets: Sequence[str] | None = None, k: int = 2, bins: int | None = None
+) -> list[Marginal]:
+    """Every target with every k categorical columns (RAP++: CM); each set of columns once."""
+    chosen: dict[frozenset[str], tuple[str, ...]] = {}
+    for target in targets_of(schema, targets):
+        others = [name for name in label_names(schema) if name != target]
+        for features in itertools.combinations(others, k):
+            chosen.setdefault(frozenset((target, *features)), (*features, target))
+    return [Marginal.of(schema, *names, bins=bins) for names in chosen.values()]
 
 
 @njit(cache=True, nogil=True)

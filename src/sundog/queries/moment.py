@@ -20,21 +20,17 @@ own units the noise is smaller by the range's share of the bounds (squared, in s
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
+from sundog.domain import Column, Schema
+from sundog.domain.rows import Rows
+from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
-from sundog.queries.base import changed, difference, whole_key
-from sundog.rows import Rows
-from sundog.schema import Column, Schema
-from sundog.unit import Neighbours
-
-if TYPE_CHECKING:
-    from jaxtyping import Array
-
-    from sundog.soft import SoftRows
+from sundog.queries.base import whole_key
+from sundog.queries.choosing import numeric_names
 
 BITS = 10
 UNIT = 1 << (2 * BITS)
@@ -118,26 +114,6 @@ class Moments:
         first, second = np.triu_indices(self._d)
         return np.concatenate([values << BITS, values[:, first] * values[:, second]], axis=1)
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' moments']":
-        """The same sums of soft positions, in the same units, unrounded."""
-        import jax.numpy as jnp
-
-        pairs = [_soft(soft, name, range_) for name, range_ in zip(self.columns, self.ranges, strict=True)]
-        values = jnp.stack([(position - 0.5) * present for position, present in pairs])
-        squares = jnp.stack([(position - 0.5) ** 2 * present for position, present in pairs]).sum(axis=1)
-        products = jnp.matmul(values, values.T, precision="highest")
-        products = products - jnp.diag(jnp.diag(products)) + jnp.diag(squares)
-        upper = products[np.triu_indices(self._d)]
-        return jnp.concatenate([values.sum(axis=1), upper]) * UNIT
-
-    def change(
-        self, rows: Rows, row: int, *, column: str, code: int
-    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
-        """The column's own moments and its products with the others."""
-        if column not in self.columns:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        return difference(self, *changed(rows, row, column=column, code=code))
-
     def block_keys(self) -> list[bytes]:
         """One name: it is one block."""
         return whole_key(self)
@@ -201,13 +177,9 @@ def _steps(column: Column) -> int:
     return column.size - column.nullable
 
 
-def _soft(soft: "SoftRows", name: str, within: tuple[int, int] | None) -> Any:
-    """A soft column's position within the range, and how much of it is present."""
-    import jax.numpy as jnp
-
-    position, present = soft.position(name)
-    if within is None:
-        return position, present
-    low, high = within
-    last = _steps(soft.layout.schema.column(name)) - 1
-    return jnp.clip((position * last - low) / (high - low), 0.0, 1.0), present
+def moments(schema: Schema, *, columns: Sequence[str] | None = None) -> list[Moments]:
+    """Centred first and second moments of the numeric (or named) columns, as one query."""
+    names = list(columns) if columns is not None else numeric_names(schema)
+    if not names:
+        raise UserError("moments: the schema has no numeric column.")
+    return [Moments.of(schema, *names)]

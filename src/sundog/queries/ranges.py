@@ -12,22 +12,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 from numba import njit
 
+from sundog.domain import Numeric, Schema
+from sundog.domain.rows import Rows
+from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
-from sundog.queries.base import changed, difference, segments
-from sundog.rows import Rows
-from sundog.schema import Schema
-from sundog.unit import Neighbours
-
-if TYPE_CHECKING:
-    from jaxtyping import Array
-
-    from sundog.soft import SoftRows
+from sundog.queries.base import segments
+from sundog.queries.choosing import label_names, numeric_names, uniform_rows
+from sundog.random.keys import Key, key_of, split, uniforms
 
 ROW_BLOCK = 8192
 ENUMERATE = 2048
@@ -126,42 +123,6 @@ class Ranges:
             held &= inside | (self.which[:, k] < 0)
         return held.astype(np.int64)
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' queries']":
-        """The sum of soft memberships."""
-        return self.members(soft, sharpness).sum(axis=0)
-
-    def members(self, soft: "SoftRows", sharpness: float) -> "Float[Array, 'rows queries']":
-        """Soft membership of every row in every query: the product over its conditions."""
-        member: Any = 1.0
-        for k in range(self.which.shape[1]):
-            member = member * self._soft_condition(soft, k, sharpness)
-        return member
-
-    def _soft_condition(self, soft: "SoftRows", k: int, sharpness: float) -> "Float[Array, 'rows queries']":
-        """Soft membership in the k-th condition of every query, gathered column by column without scatter."""
-        import jax.numpy as jnp
-
-        member: Any = jnp.asarray(self.which[:, k] < 0, dtype=jnp.float32)[None, :]
-        for column, name in enumerate(self.columns):
-            on = self.which[:, k] == column
-            if on.any():
-                low = jnp.asarray(np.where(on, self.low[:, k], 0), dtype=jnp.float32)
-                high = jnp.asarray(np.where(on, self.high[:, k], 0), dtype=jnp.float32)
-                member = member + soft.interval(name, low, high, sharpness=sharpness) * jnp.asarray(on, jnp.float32)
-        return member
-
-    def change(
-        self, rows: Rows, row: int, *, column: str, code: int
-    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
-        """Only queries with a condition on the column can change."""
-        if column not in self.columns:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        touched = np.flatnonzero((self.which == self.columns.index(column)).any(axis=1))
-        if not len(touched):
-            return touched, touched
-        places, changes = difference(self.subset(touched.tolist()), *changed(rows, row, column=column, code=code))
-        return touched[places], changes
-
     def block_keys(self) -> list[bytes]:
         """The names and bounds of each query's columns, in order."""
         return self._keys
@@ -200,6 +161,94 @@ class Ranges:
         for name in names:
             schema.position(name)
         return cls(names, *(np.asarray(document[key], dtype=np.int64) for key in ("which", "low", "high")))
+
+
+def prefixes(
+    schema: Schema,
+    *,
+    count: int = 1000,
+    labels: int = 1,
+    numbers: int = 2,
+    seed: int = 0,
+    reference: Rows | None = None,
+) -> list[Ranges]:
+    """Random prefixes: conjunctions of labels (column = value) and thresholds from below (Private-GSD, Section 5)."""
+    return [
+        conjunctions(schema, count, labels=labels, numbers=numbers, seed=seed, reference=reference, closed_below=False)
+    ]
+
+
+def ranges(
+    schema: Schema,
+    *,
+    count: int = 1000,
+    labels: int = 1,
+    numbers: int = 1,
+    seed: int = 0,
+    reference: Rows | None = None,
+) -> list[Ranges]:
+    """Random ranges: conjunctions of labels and half-open intervals."""
+    return [
+        conjunctions(schema, count, labels=labels, numbers=numbers, seed=seed, reference=reference, closed_below=True)
+    ]
+
+
+def conjunctions(
+    schema: Schema,
+    count: int,
+    *,
+    labels: int,
+    numbers: int,
+    seed: int,
+    reference: Rows | None,
+    closed_below: bool,
+    without: str | None = None,
+) -> Ranges:
+    """Random conjunctions of labels with thresholds from below, or with intervals."""
+    label_columns = [name for name in label_names(schema) if name != without]
+    number_columns = [name for name in numeric_names(schema) if name != without]
+    fits = 0 <= labels <= len(label_columns) and 0 <= numbers <= len(number_columns)
+    if count < 1 or not fits or labels + numbers < 1:
+        raise UserError(
+            f"workload: {count} queries of {labels} labels and {numbers} numbers were asked for; "
+            f"the schema has {len(label_columns)} categorical and {len(number_columns)} numeric columns to use."
+        )
+    keys = split(key_of(seed), 5)
+    rows = reference if reference is not None else uniform_rows(keys[0], schema)
+    names = (*label_columns, *number_columns)
+    chosen_labels = _choose(keys[1], count, labels, len(label_columns))
+    chosen_numbers = _choose(keys[2], count, numbers, len(number_columns)) + len(label_columns)
+    which = np.concatenate([chosen_labels, chosen_numbers], axis=1)
+    first, second = (_drawn_codes(key, schema, names, which, rows) for key in keys[3:5])
+    is_label = which < len(label_columns)
+    low = np.where(is_label, first, np.minimum(first, second) if closed_below else 0)
+    high = np.where(is_label, first + 1, (np.maximum(first, second) if closed_below else first) + 1)
+    used = sorted(set(which.ravel().tolist()))
+    place = {column: k for k, column in enumerate(used)}
+    return Ranges(tuple(names[column] for column in used), np.vectorize(place.__getitem__)(which), low, high)
+
+
+def _choose(key: Key, count: int, chosen: int, number: int) -> Int[np.ndarray, "count chosen"]:
+    """For every query so many distinct columns."""
+    if chosen == 0:
+        return np.empty((count, 0), dtype=np.int64)
+    return np.argsort(uniforms(key, count * number).reshape(count, number), axis=1)[:, :chosen]
+
+
+def _drawn_codes(
+    key: Key, schema: Schema, names: tuple[str, ...], which: Int[np.ndarray, "q k"], rows: Rows
+) -> Int[np.ndarray, "q k"]:
+    """For every condition the code of a reference row; numbers that may be missing are drawn among those present."""
+    pick = uniforms(key, which.size).reshape(which.shape)
+    codes = np.empty(which.shape, dtype=np.int64)
+    for column, name in enumerate(names):
+        on = which == column
+        values = np.sort(rows.column(name))
+        if isinstance(schema.column(name), Numeric):
+            values = values[values != schema.column(name).missing]
+        values = values if len(values) else np.zeros(1, dtype=np.int64)
+        codes[on] = values[(pick[on] * len(values)).astype(np.int64)]
+    return codes
 
 
 @njit(cache=True, nogil=True)

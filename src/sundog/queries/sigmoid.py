@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
-from sundog.rows import Rows
-from sundog.schema import Column, Numeric, Schema
-from sundog.unit import Neighbours
+from sundog.domain import Column, Numeric, Schema
+from sundog.domain.rows import Rows
+from sundog.domain.unit import Neighbours
 
 UNIT = 1000
 """Answers are counted in units of 1/UNIT rows."""
@@ -88,27 +88,6 @@ class SigmoidSum:
         """Every row's entry of the table."""
         return self._values(rows)[:, None]
 
-    def relaxed(self, soft: Any, sharpness: float) -> Any:
-        """The same sum on soft rows, unrounded; it is smooth already, so the sharpness does not matter."""
-        import jax
-        import jax.numpy as jnp
-
-        total = jnp.zeros(())
-        for name, weight in zip(self.columns, self.weights, strict=True):
-            total = total + weight * _soft_positions(soft, name)
-        return jnp.sum(UNIT * jax.nn.sigmoid(SHARPNESS * (total - self.threshold)))[None]
-
-    def change(
-        self, rows: Rows, row: int, *, column: str, code: int
-    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
-        """What changing one cell of one row does to the answer."""
-        place = rows.schema.position(column)
-        before = tuple(codes[row : row + 1].astype(np.int64) for codes in rows.codes)
-        after = tuple(np.array([code]) if k == place else codes for k, codes in enumerate(before))
-        change = self._values(Rows(rows.schema, after)) - self._values(Rows(rows.schema, before))
-        touched = np.flatnonzero(change)
-        return touched, change[touched]
-
     def block_keys(self) -> list[bytes]:
         """One name: it is one block."""
         return [json.dumps(self.to_json(), sort_keys=True).encode()]
@@ -147,16 +126,3 @@ def positions(column: Column, codes: Int[np.ndarray, " rows"]) -> Int[np.ndarray
         return np.full(len(codes), 1 << (BITS - 1))
     scaled = (codes.astype(np.float64) * (1 << BITS) / (column.steps - 1) + 0.5).astype(np.int64)
     return np.where(codes == column.steps, 1 << (BITS - 1), scaled)
-
-
-def _soft_positions(soft: Any, name: str) -> Any:
-    import jax.numpy as jnp
-
-    column = soft.layout.schema.column(name)
-    if isinstance(column, Numeric):
-        position, present = soft.position(name)
-        if column.steps == 1:
-            return jnp.full_like(position, 0.5)
-        return position * present + 0.5 * (1 - present)
-    axis = soft.layout.axes[soft.layout.schema.position(name)]
-    return soft.values[soft.layout.schema.position(name)] @ ((jnp.arange(axis.size) + 0.5) / axis.size)

@@ -11,23 +11,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
-from sundog.axis import Axis
+from sundog.domain import Numeric, Schema
+from sundog.domain.axis import Axis
+from sundog.domain.rows import Rows
+from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
 from sundog.queries.base import add_all, whole_key
+from sundog.queries.choosing import label_names, numeric_names
 from sundog.queries.marginal import Marginal
-from sundog.rows import Rows
-from sundog.schema import Numeric, Schema
-from sundog.unit import Neighbours
-
-if TYPE_CHECKING:
-    from jaxtyping import Array
-
-    from sundog.soft import SoftRows
 
 MOST_LEVELS = 20
 
@@ -80,21 +76,6 @@ class BinaryTree:
         """A single 1 for every table."""
         return np.concatenate([table.vectors(rows) for table in self.tables], axis=1)
 
-    def relaxed(self, soft: "SoftRows", sharpness: float) -> "Float[Array, ' cells']":
-        """The tables' relaxed answers."""
-        import jax.numpy as jnp
-
-        return jnp.concatenate([table.relaxed(soft, sharpness) for table in self.tables])
-
-    def change(
-        self, rows: Rows, row: int, *, column: str, code: int
-    ) -> tuple[Int[np.ndarray, " touched"], Int[np.ndarray, " touched"]]:
-        """At most two cells a table."""
-        starts = np.cumsum([0, *(table.size for table in self.tables[:-1])])
-        parts = [table.change(rows, row, column=column, code=code) for table in self.tables]
-        cells = np.concatenate([start + touched for start, (touched, _) in zip(starts, parts, strict=True)])
-        return cells, np.concatenate([changes for _, changes in parts])
-
     def block_keys(self) -> list[bytes]:
         """One name: it is one block."""
         return whole_key(self)
@@ -137,3 +118,12 @@ def dyadic(column: Numeric, level: int) -> Axis:
     """A numeric column in 2^level equal runs of its grid; missing apart."""
     parts = min(1 << level, column.steps)
     return Axis.cut(column, [-(-column.steps * k // parts) for k in range(parts)])
+
+
+def trees(schema: Schema, *, levels: int = 5, numbers: int = 1, labels: int = 1) -> list[BinaryTree]:
+    """Binary-tree marginals: every choice of that many categorical and numeric columns."""
+    names = (
+        itertools.combinations(label_names(schema), labels),
+        itertools.combinations(numeric_names(schema), numbers),
+    )
+    return [BinaryTree.of(schema, *some, *others, levels=levels) for some, others in itertools.product(*names)]

@@ -10,8 +10,8 @@ from html import escape
 import numpy as np
 from jaxtyping import Float
 
+from sundog.domain import Numeric
 from sundog.report.facts import ColumnFacts, PairFacts
-from sundog.schema import Numeric
 
 WIDTH = 340.0
 LEFT, RIGHT = 44.0, 336.0

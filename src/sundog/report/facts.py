@@ -1,6 +1,6 @@
 """The facts of the report: functions of released measurements and synthetic rows, and of nothing else.
 
-Everything measured is pooled (sundog.answers) and put beside the synthetic rows' own counts, scaled to the released number
+Everything measured is pooled (sundog.estimate.answers) and put beside the synthetic rows' own counts, scaled to the released number
 of rows. The error bar of a query class is one that a user can rely on for 95 of 100 answers: the exact answer lies within
 2.24 standard deviations of the measurement with probability 97.5 %, so the synthetic one is then off by at most
 
@@ -16,13 +16,13 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float, Int
 
-from sundog.answers import Pooled, parts, pool, quantile
-from sundog.axis import Axis
+from sundog.domain import Column, Numeric
+from sundog.domain.axis import Axis
+from sundog.domain.rows import Rows
+from sundog.estimate.answers import Pooled, parts, pool, quantile
 from sundog.evaluate.workload import query_class
 from sundog.queries import Marginal, answer
 from sundog.released import Measurement, Released
-from sundog.rows import Rows
-from sundog.schema import Column, Numeric
 
 BARS = 36
 """At most this many bars a numeric column."""

@@ -11,15 +11,15 @@ from typing import Any
 
 from markupsafe import Markup
 
-from sundog.adjust.constraints import violations
-from sundog.certificate import claim
-from sundog.choices import choices
+from sundog.domain import Column, Numeric
+from sundog.domain.rows import Rows
 from sundog.evaluate.workload import query_class
+from sundog.postprocess.constraints import violations
 from sundog.released import Guarantee, Payment, Released
 from sundog.report import facts as found
+from sundog.report.certificate import claim
 from sundog.report.charts import column_chart, pair_chart, percent
-from sundog.rows import Rows
-from sundog.schema import Column, Numeric
+from sundog.report.choices import choices
 from sundog.version import __version__
 
 CHARTS = 100
@@ -91,7 +91,7 @@ def render(template: str, **values: Any) -> str:
 
 
 def _template(name: str) -> str:
-    return files("sundog").joinpath("templates", name).read_text(encoding="utf-8")
+    return files("sundog.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def _about(released: Released, *, method: str) -> dict[str, Any]:

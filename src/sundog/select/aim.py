@@ -26,9 +26,8 @@ from typing import Any
 import numpy as np
 
 from sundog.generate import Generator
-from sundog.proposal import Proposal, Selection
 from sundog.queries import Marginal, Query
-from sundog.released import Released
+from sundog.released import Proposal, Released, Selection
 from sundog.select.base import affordable, estimates, leftover, noise_stddev, spent_up
 
 EXPECTED = math.sqrt(2 / math.pi)

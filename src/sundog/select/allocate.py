@@ -18,15 +18,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from sundog.axis import Axis
-from sundog.bins import Leaves, coarsened, leaves_of
+from sundog.domain import Schema
+from sundog.domain.axis import Axis
+from sundog.domain.unit import PrivacyUnit
+from sundog.estimate.bins import Leaves, coarsened, leaves_of
 from sundog.generate import Generator
-from sundog.proposal import Proposal, Selection
 from sundog.queries import Marginal, Query
-from sundog.released import Released
-from sundog.schema import Schema
+from sundog.released import Proposal, Released, Selection
 from sundog.select.base import noise_stddev
-from sundog.unit import PrivacyUnit
 
 SAMPLING = 0.8
 """The mean absolute deviation of a count of mean m is about 0.8 sqrt(m)."""

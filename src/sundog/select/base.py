@@ -7,11 +7,10 @@ from typing import Any, Protocol
 import numpy as np
 from jaxtyping import Int
 
+from sundog.domain.unit import PrivacyUnit
 from sundog.generate import Generator, SizeLimited
-from sundog.proposal import Proposal
 from sundog.queries import Query
-from sundog.released import Released
-from sundog.unit import PrivacyUnit
+from sundog.released import Proposal, Released
 
 
 class SelectionRule(Protocol):

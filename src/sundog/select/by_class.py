@@ -12,9 +12,8 @@ import numpy as np
 
 from sundog.errors import UserError
 from sundog.generate import Generator
-from sundog.proposal import Proposal
 from sundog.queries import Conditional, Query
-from sundog.released import Released
+from sundog.released import Proposal, Released
 from sundog.select.everything import shares_of
 
 TABLES = {"Marginal", "BinaryTree"}

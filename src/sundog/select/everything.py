@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sundog.domain.unit import Neighbours
 from sundog.generate import Generator
-from sundog.proposal import Proposal
 from sundog.queries import Query
-from sundog.released import Released
-from sundog.unit import Neighbours
+from sundog.released import Proposal, Released
 
 
 @dataclass(frozen=True)

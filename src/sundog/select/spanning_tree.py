@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sundog.generate import Generator
-from sundog.proposal import Proposal, Selection
 from sundog.queries import Query
-from sundog.released import Released
+from sundog.released import Proposal, Released, Selection
 from sundog.select.base import estimates, leftover
 
 

@@ -15,9 +15,8 @@ import numpy as np
 from jaxtyping import Bool
 
 from sundog.generate import Generator
-from sundog.proposal import Proposal, Score, Selection
 from sundog.queries import Query
-from sundog.released import Released
+from sundog.released import Proposal, Released, Score, Selection
 from sundog.select.base import affordable, estimates, leftover, selections, spent_up
 
 FORBIDDEN = 1 << 50

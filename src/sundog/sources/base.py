@@ -11,10 +11,10 @@ from typing import Protocol
 import numpy as np
 from jaxtyping import Float, Int
 
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
+from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
-from sundog.rows import Rows
-from sundog.schema import Schema
-from sundog.unit import PrivacyUnit
 
 Adder = Callable[[Rows, Int[np.ndarray, " cells"]], None]
 """Adds what a batch contributes to the totals, in place."""

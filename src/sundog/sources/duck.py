@@ -22,12 +22,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from jaxtyping import Float, Int
 
+from sundog.domain import Categorical, Schema
+from sundog.domain.rows import Rows
+from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
-from sundog.rows import Rows
-from sundog.schema import Categorical, Schema
 from sundog.sources.base import Adder, check_columns
 from sundog.sources.encode import RawColumn, encode_sql, enum_name, enum_type, identifier
-from sundog.unit import PrivacyUnit
 
 BATCH = 1 << 16
 

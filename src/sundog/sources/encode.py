@@ -8,8 +8,8 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from sundog.schema import Categorical, Column, Numeric
-from sundog.schema.columns import Label
+from sundog.domain import Categorical, Column, Numeric
+from sundog.domain.columns import Label
 
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 

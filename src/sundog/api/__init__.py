@@ -1,0 +1,1 @@
+"""The Python front doors; `sundog` re-exports them."""

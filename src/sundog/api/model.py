@@ -1,0 +1,137 @@
+"""Model: a generator fitted to released measurements. It holds public values only; sampling costs no privacy."""
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
+from sundog.errors import UserError
+from sundog.estimate.answers import Answer, answer_with_interval
+from sundog.methods.loop import fit_released, sample
+from sundog.methods.recipes import Recipe, check_public, recipe_of, with_settings
+from sundog.postprocess.match import Matching, match
+from sundog.queries import Query
+from sundog.random.keys import key_of, split
+from sundog.released import Released
+from sundog.report import summary_fragment, write_report
+from sundog.report.certificate import write_certificate
+from sundog.sources import open_table
+
+FORMAT = "sundog-model-1"
+PUBLIC = "public.parquet"
+"""A copy of the public table that the model started from: it is fitted again from it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What was released, the recipe, the seed, and the generator's fitted state."""
+
+    released: Released
+    recipe: Recipe
+    seed: int
+    state: Any
+    public: Rows | None = None
+
+    @staticmethod
+    def from_released(
+        released: Released,
+        *,
+        method: str,
+        seed: int | None = None,
+        public: Any = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> "Model":
+        """Fit a method to earlier measurements: no private data, no cost. `public`: a public table to start from."""
+        recipe, seed = with_settings(recipe_of(method), settings or {}), fresh_seed() if seed is None else seed
+        known = public_rows_of(public, released.schema)
+        if known is not None:
+            check_public(recipe)
+        fit_key, _ = split(key_of(seed), 2)
+        return Model(released, recipe, seed, fit_released(fit_key, released, recipe=recipe, public=known), known)
+
+    @property
+    def note(self) -> str:
+        """What the user should know of how fitting ended, if anything."""
+        return str(getattr(self.state, "note", ""))
+
+    def rows(self, rows: int | None = None, *, seed: int | None = None) -> Rows:
+        """Encoded synthetic rows; by default as many as the table has, as far as that was released."""
+        key = split(key_of(self.seed), 2)[1] if seed is None else key_of(seed)
+        wanted = self.released.rows if rows is None else rows
+        drawn = sample(key, self.recipe.generator, schema=self.released.schema, state=self.state, rows=wanted)
+        if not self.released.adjustments:
+            return drawn
+        adjusted = match(
+            split(key, 2)[1],
+            drawn,
+            measurements=self.released.adjustments,
+            total=float(self.released.rows),
+            total_stddev=self.released.rows_stddev,
+            known=self.released.measurements,
+            matching=Matching(closest=True),
+        )
+        return adjusted.rows
+
+    def sample(self, rows: int | None = None, *, seed: int | None = None) -> pa.Table:
+        """Synthetic rows as an Arrow table (`.to_pandas()`, `polars.from_arrow(...)`)."""
+        return self.rows(rows, seed=seed).to_arrow()
+
+    def answer(self, query: Query, *, confidence: float = 0.95) -> Answer:
+        """A query's answer with an interval from the released measurements; "not measured" where there is none."""
+        synthetic = self.recipe.generator.answer(self.state, query) * self.released.rows
+        return answer_with_interval(self.released, query, synthetic=synthetic, confidence=confidence)
+
+    def report(self, path: str | Path, *, rows: Rows | None = None) -> None:
+        """Write the public report on these synthetic rows (by default the ones that `rows()` gives) as one HTML page."""
+        write_report(self.released, self.rows() if rows is None else rows, Path(path), method=self.recipe.name)
+
+    def _repr_html_(self) -> str:
+        return summary_fragment(self.released, method=self.recipe.name)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write released.json, the certificate and model.json into a folder; `sundog.load` reads them."""
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        self.released.save(target / "released.json")
+        write_certificate(self.released, target, method=self.recipe.name)
+        settings: dict[str, Any] = {"format": FORMAT, "method": self.recipe.name, "seed": self.seed}
+        if self.recipe.settings:
+            settings["settings"] = dict(self.recipe.settings)
+        if self.public is not None:
+            parquet.write_table(self.public.to_arrow(), target / PUBLIC)
+            settings["public"] = PUBLIC
+        (target / "model.json").write_text(json.dumps(settings) + "\n", encoding="utf-8")
+        return target
+
+
+def load(folder: str | Path) -> Model:
+    """The model that `save` wrote: fitted again to the same measurements with the same seed."""
+    source = Path(folder)
+    try:
+        settings = json.loads((source / "model.json").read_text(encoding="utf-8"))
+        method, seed = settings["method"], settings["seed"]
+        public = source / settings["public"] if "public" in settings else None
+        changed = dict(settings.get("settings", {}))
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UserError(f"{str(folder)!r} holds no saved model; save one with model.save(folder).") from None
+    released = Released.load(source / "released.json")
+    return Model.from_released(released, method=method, seed=seed, public=public, settings=changed)
+
+
+def public_rows_of(public: Any, schema: Schema) -> Rows | None:
+    """A public table (a frame, a path, or rows already) as rows of the schema."""
+    if public is None or isinstance(public, Rows):
+        return public
+    return open_table(public).read(schema)
+
+
+def fresh_seed() -> int:
+    """A seed from the operating system, for those who gave none."""
+    return secrets.randbits(62)

@@ -1,0 +1,131 @@
+"""Axis: how one column is cut into cells, for tables of counts.
+
+A cell is a half-open run of codes [start, next start): a label, a bin of the numeric grid, or "missing", which is always
+a cell of its own. Labels may also be merged (`groups`). Missing is the last code, so it needs no special case.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+
+from sundog.domain import Column, Numeric
+from sundog.errors import UserError
+
+POINTWISE = 128
+"""A numeric column with at most this many grid points is cut into its points."""
+DEFAULT_BINS = 64
+SMALL = 1 << 12
+"""Columns of at most so many codes keep a table of their cells; for longer ones it is made where there are as many rows."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A column and its partition: `starts` (first code of every cell) or `groups` (cell of every code), or all codes."""
+
+    column: str
+    size: int
+    codes: int
+    starts: tuple[int, ...] | None = None
+    groups: tuple[int, ...] | None = None
+
+    def cells(self, codes: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:
+        """The cell of every code, as int32."""
+        if self.starts is None and self.groups is None:
+            return codes.astype(np.int32, copy=False)
+        if self.codes <= SMALL:
+            return self._lookup[codes]
+        if self.codes <= max(len(codes), SMALL) or self.groups is not None:
+            return self.cell_of[codes]
+        return np.searchsorted(self._starts, codes, side="right").astype(np.int32) - np.int32(1)
+
+    @cached_property
+    def _starts(self) -> Int[np.ndarray, " cells"]:
+        return np.arange(self.size) if self.starts is None else np.asarray(self.starts, dtype=np.int64)
+
+    @cached_property
+    def _lookup(self) -> Int[np.ndarray, " codes"]:
+        return self.cell_of
+
+    @property
+    def cell_of(self) -> Int[np.ndarray, " codes"]:
+        """The cell of every code of the column, as a table."""
+        if self.groups is not None:
+            return np.asarray(self.groups, dtype=np.int32)
+        return np.repeat(np.arange(self.size, dtype=np.int32), np.diff([*self._starts, self.codes]))
+
+    def run_starts(self) -> Int[np.ndarray, " cells"]:
+        """The first code of every cell; only where cells are runs of codes."""
+        if self.groups is not None:
+            raise UserError(f"column {self.column!r}: its labels are merged, so a cell is no range of codes.")
+        return self._starts
+
+    def bounds(self, cell: int) -> tuple[int, int]:
+        """First and one-past-last code of a cell that is a run of codes."""
+        starts = self.run_starts()
+        end = starts[cell + 1] if cell + 1 < self.size else self.codes
+        return int(starts[cell]), int(end)
+
+    def to_json(self) -> dict[str, Any]:
+        """The axis without what the schema already says."""
+        extra = {"starts": self.starts, "groups": self.groups}
+        return {"column": self.column} | {key: list(value) for key, value in extra.items() if value is not None}
+
+    @staticmethod
+    def from_json(document: Mapping[str, Any], column: Column) -> "Axis":
+        """The axis that `to_json` described."""
+        if "groups" in document:
+            return Axis.grouped(column, document["groups"])
+        return Axis.cut(column, document["starts"]) if "starts" in document else Axis.whole(column)
+
+    @staticmethod
+    def whole(column: Column) -> "Axis":
+        """Every code its own cell."""
+        return Axis(column.name, size=column.size, codes=column.size)
+
+    @staticmethod
+    def grouped(column: Column, groups: tuple[int, ...] | list[int]) -> "Axis":
+        """Codes merged into groups numbered from zero."""
+        if len(groups) != column.size or set(groups) != set(range(max(groups) + 1)):
+            raise UserError(
+                f"column {column.name!r}: groups must give one of 0..g-1 for each of its {column.size} codes."
+            )
+        return Axis(column.name, size=max(groups) + 1, codes=column.size, groups=tuple(groups))
+
+    @staticmethod
+    def cut(column: Column, starts: tuple[int, ...] | list[int]) -> "Axis":
+        """Runs of codes that begin at `starts` (the first is 0); missing is cut off as its own cell."""
+        places = sorted({0, *(int(start) for start in starts)} | ({column.missing} if column.missing else set()))
+        if places[0] < 0 or places[-1] >= column.size:
+            raise UserError(f"column {column.name!r}: a bin starts outside its codes 0..{column.size - 1}.")
+        if len(places) == column.size:
+            return Axis.whole(column)
+        return Axis(column.name, size=len(places), codes=column.size, starts=tuple(places))
+
+    @staticmethod
+    def of(column: Column, bins: int | None = None) -> "Axis":
+        """The public default: labels and small grids as they are, other numbers in declared or equal bins.
+
+        Equal bins set the lower bound and zero apart, because amounts are so often exactly that.
+        """
+        if not isinstance(column, Numeric):
+            return Axis.whole(column)
+        wanted = bins if bins is not None else column.bins
+        if isinstance(wanted, tuple):
+            return Axis.cut(column, wanted)
+        if wanted is None and column.steps <= POINTWISE:
+            return Axis.whole(column)
+        count = min(wanted or DEFAULT_BINS, column.steps)
+        starts = {(column.steps * k) // count for k in range(count)}
+        return Axis.cut(column, tuple(starts | (spikes(column) if bins is None else set())))
+
+
+def spikes(column: Numeric) -> set[int]:
+    """Starts that set the lower bound, and zero where the column counts something, apart from the values around them."""
+    points = {0} if column.kind in ("integer", "number") else set()
+    if column.kind in ("integer", "number") and column.lower < 0 <= column.upper:
+        points.add(-column.lower)
+    return {start for point in points for start in (point, point + 1) if start < column.steps}

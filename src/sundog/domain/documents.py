@@ -1,0 +1,300 @@
+"""Data Package Table Schema documents (JSON) and what they declare, with messages that name the field and the remedy.
+
+What the standard lacks stands in a field's `sundog` object:
+`bins` (a number, or the inner edges), `decimals`, `resolution` (seconds, for datetimes), `outOfDomain` ("missing", or a
+category) and `regenerate` (for identifiers).
+"""
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
+from typing import Any, Literal, TypedDict
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sundog.domain.columns import EPOCH, GRID_LIMIT, Categorical, Column, Identifier, Label, Numeric
+from sundog.domain.constraints.kinds import Constraint
+from sundog.domain.constraints.read import read_constraints
+from sundog.errors import UserError
+
+DEFAULT_GRID = 1_000_000
+"""A number without declared decimals gets the fewest decimals that make at least this many grid points."""
+
+
+class SundogProperty(BaseModel):
+    """What Sundog adds to a field."""
+
+    model_config = ConfigDict(extra="forbid")
+    bins: int | list[float | str] | None = None
+    decimals: int | None = Field(default=None, ge=0, le=15)
+    resolution: int | None = Field(default=None, ge=1)
+    out_of_domain: str | int | float | bool | None = Field(default=None, alias="outOfDomain")
+    regenerate: bool = False
+
+
+class Constraints(BaseModel):
+    """The constraints of a field that bound its domain; others are allowed and ignored."""
+
+    model_config = ConfigDict(extra="allow")
+    required: bool = False
+    minimum: int | float | str | None = None
+    maximum: int | float | str | None = None
+    enum: list[Any] | None = None
+
+
+class FieldModel(BaseModel):
+    """One field of the document."""
+
+    model_config = ConfigDict(extra="allow")
+    name: str = Field(min_length=1)
+    type: Literal["string", "integer", "number", "boolean", "date", "datetime"] = "string"
+    format: str | None = None
+    categories: list[Any] | None = None
+    categories_ordered: bool = Field(default=False, alias="categoriesOrdered")
+    constraints: Constraints = Constraints()
+    identifier: bool = False
+    true_values: list[str] = Field(default=["true", "True", "TRUE", "1"], alias="trueValues", min_length=1)
+    false_values: list[str] = Field(default=["false", "False", "FALSE", "0"], alias="falseValues", min_length=1)
+    sundog: SundogProperty = SundogProperty()
+
+
+class Document(BaseModel):
+    """The whole document."""
+
+    model_config = ConfigDict(extra="allow")
+    fields: list[FieldModel] = Field(min_length=1)
+    targets: list[str] = []
+    name: str | None = None
+    missing_values: list[str] = Field(default=[""], alias="missingValues")
+    constraints: list[Any] = []
+
+
+class Declared(TypedDict):
+    """What a document declares: the parts of a Schema."""
+
+    columns: tuple[Column, ...]
+    identifiers: tuple[Identifier, ...]
+    targets: tuple[str, ...]
+    missing_values: tuple[str, ...]
+    name: str | None
+    field_order: tuple[str, ...]
+    constraints: tuple[Constraint, ...]
+    document: Mapping[str, Any]
+
+
+def read_document(document: Mapping[str, Any]) -> Declared:
+    """What a Table Schema document declares."""
+    model = parse_document(document)
+    _refuse_duplicates([field.name for field in model.fields])
+    columns = tuple(read_column(field) for field in model.fields if not field.identifier)
+    identifiers = tuple(
+        Identifier(field.name, regenerate=field.sundog.regenerate, whole_number=field.type == "integer")
+        for field in model.fields
+        if field.identifier
+    )
+    return Declared(
+        columns=columns,
+        identifiers=identifiers,
+        targets=tuple(model.targets),
+        missing_values=tuple(model.missing_values),
+        name=model.name,
+        field_order=tuple(field.name for field in model.fields),
+        constraints=read_constraints(model.constraints, columns),
+        document=dict(document),
+    )
+
+
+def parse_document(document: Mapping[str, Any]) -> Document:
+    """The document's parts, checked for form only."""
+    try:
+        return Document.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = _place(first["loc"], document)
+        raise UserError(f"schema {place}: {first['msg']}. See docs/schema.md for what is allowed.") from None
+
+
+def _place(location: tuple[int | str, ...], document: Mapping[str, Any]) -> str:
+    if len(location) > 1 and location[0] == "fields" and isinstance(location[1], int):
+        field = document["fields"][location[1]]
+        name = field.get("name") if isinstance(field, Mapping) else None
+        rest = ".".join(str(part) for part in location[2:])
+        return f"field {name!r}" + (f", {rest}" if rest else "") if name else f"field number {location[1] + 1}, {rest}"
+    return ".".join(str(part) for part in location) or "document"
+
+
+def _refuse_duplicates(names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise UserError(f"schema: field {name!r} is declared {names.count(name)} times; names must be unique.")
+
+
+def read_column(field: FieldModel) -> Column:
+    """The column of a field that is not an identifier."""
+    nullable = not field.constraints.required
+    if field.type == "boolean":
+        return _boolean(field, nullable)
+    if field.categories is not None or field.constraints.enum is not None:
+        return _categorical(field, nullable)
+    if field.type == "string":
+        raise UserError(
+            f"field {field.name!r}: a string field needs 'categories' (its public list of values), or "
+            "'identifier': true. Where the list is unknown, pay for it with: sundog schema complete."
+        )
+    return _numeric(field, nullable)
+
+
+def _boolean(field: FieldModel, nullable: bool) -> Categorical:
+    return Categorical(
+        field.name,
+        labels=(False, True),
+        nullable=nullable,
+        fallback=_fallback(field, (False, True), nullable),
+        true_texts=tuple(field.true_values),
+        false_texts=tuple(field.false_values),
+    )
+
+
+def _categorical(field: FieldModel, nullable: bool) -> Categorical:
+    listed = field.categories if field.categories is not None else field.constraints.enum or []
+    labels = tuple(item["value"] if isinstance(item, Mapping) and "value" in item else item for item in listed)
+    if not labels:
+        raise UserError(f"field {field.name!r}: its category list is empty; list at least one category.")
+    allowed = {"string": (str,), "integer": (int,), "number": (int, float)}.get(field.type, (str,))
+    for label in labels:
+        if not isinstance(label, allowed) or isinstance(label, bool):
+            kind = type(label).__name__
+            raise UserError(
+                f"field {field.name!r}: category {label!r} is a {kind}, but the field's type is {field.type}."
+            )
+        limit = math.inf if isinstance(label, float) else 2**63 if field.type == "integer" else 2**53
+        if isinstance(label, int | float) and not abs(label) < limit:
+            raise UserError(f"field {field.name!r}: category {label!r} is no number that 64 bits hold; list strings.")
+    if len(set(labels)) < len(labels):
+        twice = next(label for label in labels if labels.count(label) > 1)
+        raise UserError(f"field {field.name!r}: category {twice!r} is listed twice; categories must be distinct.")
+    place = field.sundog.out_of_domain
+    if isinstance(place, str) and place != "missing" and place not in labels and field.type == "string":
+        labels = (*labels, place)  # a declared "other" label
+    return Categorical(
+        field.name,
+        labels=labels,
+        ordered=field.categories_ordered,
+        nullable=nullable,
+        fallback=_fallback(field, labels, nullable),
+    )
+
+
+def _fallback(field: FieldModel, labels: tuple[Label, ...], nullable: bool) -> int:
+    place = field.sundog.out_of_domain
+    if place is None:
+        return len(labels) if nullable else 0
+    if place == "missing" and "missing" not in labels:
+        if not nullable:
+            raise UserError(
+                f"field {field.name!r}: sundog.outOfDomain is 'missing', but the field is required; "
+                "drop constraints.required or name a category."
+            )
+        return len(labels)
+    if place not in labels:
+        raise UserError(f"field {field.name!r}: sundog.outOfDomain is {place!r}; it must be 'missing' or a category.")
+    return labels.index(place)
+
+
+def _numeric(field: FieldModel, nullable: bool) -> Numeric:
+    low, high = field.constraints.minimum, field.constraints.maximum
+    if low is None or high is None:
+        lacking = "minimum" if low is None else "maximum"
+        raise UserError(
+            f"field {field.name!r}: constraints.{lacking} is missing; a {field.type} field needs public bounds. "
+            "Where they are unknown, pay for them with: sundog schema complete."
+        )
+    if field.sundog.out_of_domain is not None:
+        raise UserError(
+            f"field {field.name!r}: sundog.outOfDomain is for categories; a {field.type} outside its bounds counts as the "
+            "nearest bound. Drop it, and widen the bounds if they should not be reached."
+        )
+    decimals = _decimals(field, low, high)
+    unit = _units_of(field, decimals)
+    lower, upper = unit(low, ROUND_CEILING), unit(high, ROUND_FLOOR)
+    if lower > upper:
+        raise UserError(
+            f"field {field.name!r}: no value lies between minimum {low!r} and maximum {high!r} on its grid."
+        )
+    return Numeric(
+        field.name,
+        field.type if field.type in ("integer", "date", "datetime") else "number",
+        lower=lower,
+        upper=upper,
+        decimals=decimals,
+        resolution=field.sundog.resolution or 1,
+        nullable=nullable,
+        fixed_decimals=field.sundog.decimals is not None,
+        format=None if field.format in (None, "default", "any") else field.format,
+        bins=_bins(field, unit, lower, upper),
+    )
+
+
+def _decimals(field: FieldModel, low: Any, high: Any) -> int:
+    if field.type != "number":
+        return 0
+    if field.sundog.decimals is not None:
+        return field.sundog.decimals
+    bounds = _number(field, low), _number(field, high)
+    span, reach = float(bounds[1] - bounds[0]), float(max(map(abs, bounds)))
+    if not span > 1e-15:
+        return 0
+    return max(0, min(15, math.ceil(math.log10(DEFAULT_GRID / span)), math.floor(math.log10(GRID_LIMIT / reach))))
+
+
+def _number(field: FieldModel, value: Any) -> Decimal:
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        number = Decimal("nan")
+    if not number.is_finite() or number.adjusted() > 30 or isinstance(value, bool):
+        raise UserError(f"field {field.name!r}: bound or bin edge {value!r} is not a number between -1e30 and 1e30.")
+    return number
+
+
+def _units_of(field: FieldModel, decimals: int) -> Any:
+    """A function (value, rounding) -> grid units for this field's type."""
+    if field.type in ("integer", "number"):
+        return lambda value, rounding: int(_number(field, value).scaleb(decimals).to_integral_value(rounding))
+    seconds = field.sundog.resolution or 1
+
+    def units(value: Any, rounding: str) -> int:
+        moment = _moment(field, value)
+        if field.type == "date":
+            return (moment.date() - EPOCH).days
+        exact = Decimal(int(moment.replace(tzinfo=UTC).timestamp())) / seconds
+        return int(exact.to_integral_value(rounding))
+
+    return units
+
+
+def _moment(field: FieldModel, value: Any) -> datetime:
+    try:
+        if field.type == "date":
+            day = date.fromisoformat(value)
+            return datetime(day.year, day.month, day.day)
+        return datetime.fromisoformat(value.removesuffix("Z")).replace(tzinfo=None)
+    except (TypeError, ValueError, AttributeError):
+        example = "2024-12-31" if field.type == "date" else "2024-12-31T23:59:59"
+        raise UserError(
+            f"field {field.name!r}: bound {value!r} is not an ISO {field.type} such as {example}."
+        ) from None
+
+
+def _bins(field: FieldModel, unit: Any, lower: int, upper: int) -> int | tuple[int, ...] | None:
+    bins = field.sundog.bins
+    if bins is None or isinstance(bins, int):
+        if bins is not None and bins < 1:
+            raise UserError(f"field {field.name!r}: sundog.estimate.bins is {bins}; it must be 1 or more.")
+        return bins
+    edges = [unit(edge, ROUND_CEILING) - lower for edge in bins]
+    inner = tuple(edge for edge in edges if 0 < edge <= upper - lower)
+    if list(inner) != sorted(set(inner)):
+        raise UserError(f"field {field.name!r}: sundog.estimate.bins must be edges in increasing order.")
+    return inner

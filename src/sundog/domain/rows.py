@@ -1,0 +1,89 @@
+"""Rows: encoded records, one integer code per column (see schema.columns), with optional weights.
+
+Batches of private rows, synthetic rows and public tables are all Rows; what may happen to them depends on where they
+are held, never on their type.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from jaxtyping import Float, Int
+
+from sundog.domain import Numeric, Schema
+from sundog.domain.axis import Axis
+from sundog.errors import UserError
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Codes column by column. `weights`, where given, say how much each row counts."""
+
+    schema: Schema
+    codes: tuple[Int[np.ndarray, " rows"], ...]
+    weights: Float[np.ndarray, " rows"] | None = None
+    _cells: dict[Axis, Int[np.ndarray, " rows"]] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.codes[0])
+
+    def column(self, name: str) -> Int[np.ndarray, " rows"]:
+        """One column's codes."""
+        return self.codes[self.schema.position(name)]
+
+    def cells(self, axis: Axis) -> Int[np.ndarray, " rows"]:
+        """The cell of every row on an axis; worked out once per batch and shared by all queries."""
+        if axis not in self._cells:
+            if axis.codes != self.schema.column(axis.column).size:  # its cells could lie outside any vector of totals
+                raise UserError(
+                    f"axis of column {axis.column!r}: it was made for another schema; make it from this one."
+                )
+            self._cells[axis] = axis.cells(self.column(axis.column))
+        return self._cells[axis]
+
+    def unit_interval(self, name: str) -> Float[np.ndarray, " rows"]:
+        """A numeric column scaled to [0, 1] by its public bounds; NaN where missing."""
+        column = self.schema.column(name)
+        if not isinstance(column, Numeric):
+            raise TypeError(f"column {name!r} is not numeric")
+        codes = self.column(name)
+        scaled = codes / max(column.steps - 1, 1)
+        return np.where(codes == column.steps, np.nan, scaled)
+
+    def to_arrow(self) -> pa.Table:
+        """The values as a user knows them: labels, numbers, dates, null for missing; identifiers numbered afresh.
+
+        Weights, where there are any, are a last column `weight`.
+        """
+        return self._table(as_text=False)
+
+    def to_text(self) -> pa.Table:
+        """The values as a CSV file shows them."""
+        return self._table(as_text=True)
+
+    def _table(self, *, as_text: bool) -> pa.Table:
+        parts = {
+            column.name: column.text(codes) if as_text else column.decode(codes)
+            for column, codes in zip(self.schema.columns, self.codes, strict=True)
+        }
+        for identifier in self.schema.identifiers:
+            if identifier.regenerate:
+                parts[identifier.name] = identifier.regenerated(len(self))
+        order = [name for name in self.schema.field_order or self.schema.names if name in parts]
+        weights = {} if self.weights is None else {self._weight_name(): pa.array(self.weights)}
+        return pa.table({name: parts[name] for name in order} | weights)
+
+    def _weight_name(self) -> str:
+        """A name for the weights that no column has."""
+        name = "weight"
+        while name in (*self.schema.names, *(identifier.name for identifier in self.schema.identifiers)):
+            name += "_"
+        return name
+
+    @staticmethod
+    def concatenate(batches: Sequence["Rows"], schema: Schema) -> "Rows":
+        """Several batches as one."""
+        if not batches:
+            return Rows(schema, tuple(np.empty(0, dtype=np.int64) for _ in schema.columns))
+        return Rows(schema, tuple(np.concatenate(column) for column in zip(*(b.codes for b in batches), strict=True)))

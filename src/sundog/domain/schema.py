@@ -1,0 +1,104 @@
+"""Schema: the declared public facts about a table. Nothing in it is ever read off private rows for free."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sundog.domain.columns import Column, Identifier
+from sundog.domain.constraints.kinds import Constraint
+from sundog.domain.documents import read_document
+from sundog.errors import UserError
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The modelled columns in order, the identifier columns, the prediction targets, and the document it came from.
+
+    >>> schema = Schema.from_json({"fields": [{"name": "smoker", "type": "boolean"}]})
+    >>> schema.names, schema.column("smoker").size
+    (('smoker',), 3)
+    """
+
+    columns: tuple[Column, ...]
+    identifiers: tuple[Identifier, ...] = ()
+    targets: tuple[str, ...] = ()
+    missing_values: tuple[str, ...] = ("",)
+    name: str | None = None
+    field_order: tuple[str, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    document: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise UserError("schema: it has no column to model (identifiers are left out); declare at least one field.")
+        for target in self.targets:
+            if target not in self.names:
+                raise UserError(
+                    f"schema targets: {target!r} is not a modelled field; fields are {_listed(self.names)}."
+                )
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The modelled columns' names, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: position for position, name in enumerate(self.names)}
+
+    def position(self, name: str) -> int:
+        """Where a column stands."""
+        if name not in self._positions:
+            raise UserError(f"column {name!r} is not in the schema; its columns are {_listed(self.names)}.")
+        return self._positions[name]
+
+    def column(self, name: str) -> Column:
+        """One column by name."""
+        return self.columns[self.position(name)]
+
+    def to_json(self) -> dict[str, Any]:
+        """The Table Schema document this schema was read from."""
+        return dict(self.document)
+
+    @staticmethod
+    def from_json(document: Mapping[str, Any]) -> "Schema":
+        """A schema from a Data Package Table Schema document."""
+        return Schema(**read_document(document))
+
+    @staticmethod
+    def of(given: "Schema | Mapping[str, Any] | str | Path") -> "Schema":
+        """A schema as users give it: as it is, as a document, or as the path of one."""
+        if isinstance(given, Schema):
+            return given
+        return Schema.from_json(given) if isinstance(given, Mapping) else Schema.load(given)
+
+    @staticmethod
+    def load(path: str | Path) -> "Schema":
+        """A schema from a Table Schema JSON file."""
+        return Schema.from_json(load_document(path))
+
+
+def load_document(path: str | Path) -> dict[str, Any]:
+    """A JSON object from a file, with messages that name the file."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise UserError(f"schema file {str(path)!r} does not exist; draft one with: sundog schema draft DATA") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"schema file {str(path)!r} cannot be read: {error}.") from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise UserError(f"schema file {str(path)!r} is not JSON ({where}: {error.msg}).") from None
+    if not isinstance(document, dict):
+        raise UserError(
+            f"schema file {str(path)!r}: found a {type(document).__name__}, expected an object with 'fields'."
+        )
+    return document
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    shown = ", ".join(repr(name) for name in names[:12])
+    return shown + (f" and {len(names) - 12} more" if len(names) > 12 else "")

@@ -1,0 +1,1 @@
+"""What released values tell at no privacy cost."""

@@ -1,0 +1,258 @@
+"""Bins that follow a released one-way measurement, and values inside them. Free: it looks at released values only.
+
+First every column is measured alone, on fine public cells (its leaves). Tables of several columns then use few cells
+that matter: a leaf that is heavy stands alone, the others are joined in order to about equal mass, labels too rare to be
+told from noise are merged, missing stands alone. A synthetic cell is turned into a value by the leaves inside it:
+cell -> leaf by the leaves' proportions (systematically) -> uniform on the leaf's grid points.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from sundog.domain import Categorical, Column
+from sundog.domain.axis import Axis
+from sundog.estimate.hierarchy import estimate_leaves
+from sundog.queries import Marginal, Query
+from sundog.random.draws import draw_within
+from sundog.random.keys import Key, split, uniforms
+from sundog.released import Measurement, Released
+
+HEAVY = 0.8
+"""A numeric leaf stands alone from this share of an equal-mass bin on."""
+SLIVER = 0.25
+"""What is left over before a heavy leaf joins the bin before it, if lighter than this share of a bin."""
+TYPICAL = 0.0015
+"""The noise in one leaf, as a share of the rows, from which on bins may be finer: that of 40,000 rows at epsilon 1."""
+NOISE = 3.0
+"""A label is told from noise from this many standard deviations on (as in MST)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves:
+    """The finest that is known of one column: cells that are runs of codes, their proportions, and the noise in them."""
+
+    column: Column
+    axis: Axis
+    proportions: Float[np.ndarray, " leaves"]
+    stddev: float = 0.0
+
+    def cells(self, axis: Axis) -> Int[np.ndarray, " leaves"]:
+        """The cell of a coarser axis in which each leaf lies."""
+        return axis.cells(_firsts(self.axis))
+
+    def within(self, axis: Axis) -> "Leaves":
+        """Leaves of which none crosses a border of the axis; what is cut is divided by its number of codes."""
+        if self.axis.starts is None or axis == self.axis:
+            return self
+        starts = axis.starts
+        return _divided(
+            self, Axis.whole(self.column) if starts is None else Axis.cut(self.column, (*self.axis.starts, *starts))
+        )
+
+    def shares(self, axis: Axis) -> Float[np.ndarray, " cells"]:
+        """The proportions of a coarser axis's cells."""
+        fine = self.within(axis)
+        return np.bincount(fine.cells(axis), weights=fine.proportions, minlength=axis.size)
+
+    def decode(self, key: Key, axis: Axis, *, cells: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:
+        """Codes for cells of an axis."""
+        leaf_key, inside_key = split(key, 2)
+        fine = self.within(axis)
+        places = fine.cells(axis)
+        order = np.argsort(places, kind="stable")
+        sizes = np.bincount(places, minlength=axis.size)
+        drawn = order[draw_within(leaf_key, cells, weights=fine.proportions[order], sizes=sizes)]
+        first, width = _firsts(fine.axis)[drawn], _widths(fine.axis)[drawn]
+        return first + np.minimum(np.floor(uniforms(inside_key, len(cells)) * width).astype(np.int64), width - 1)
+
+
+def leaves_of(released: Released) -> dict[str, Leaves]:
+    """Every column's leaves: the estimate from its one-way measurements on all levels; uniform where there is none."""
+    measured: dict[str, list[Measurement]] = {}
+    for measurement in released.measurements:
+        if isinstance(measurement.query, Marginal) and len(measurement.query.axes) == 1:
+            measured.setdefault(measurement.query.columns[0], []).append(measurement)
+    return {
+        column.name: leaves_from(column, measured[column.name], rows=float(released.rows))
+        if column.name in measured
+        else uniform_leaves(column)
+        for column in released.schema.columns
+    }
+
+
+def uniform_leaves(column: Column) -> Leaves:
+    """Every code equally likely."""
+    axis = Axis.of(column)
+    widths = _widths(axis)
+    return Leaves(column, axis, widths / widths.sum())
+
+
+def leaves_from(column: Column, measurements: list[Measurement], *, rows: float) -> Leaves:
+    """One column's leaves from its one-way measurements; of those not on one tree, only the finest one's count."""
+    nested = _nested(measurements)
+    axis, counts = estimate_leaves(nested, rows=rows)
+    stddev = max(nested, key=lambda m: m.query.size).stddev / rows
+    if axis.groups is None:
+        return Leaves(column, axis, counts / rows, stddev)
+    groups = np.asarray(axis.groups)  # merged labels: divided equally
+    return Leaves(column, Axis.whole(column), (counts / rows / np.bincount(groups))[groups], stddev)
+
+
+def _nested(measurements: list[Measurement]) -> list[Measurement]:
+    """The finest measurement and those on coarser axes of the same tree; those on equal axes are pooled."""
+    same: dict[Axis, list[Measurement]] = {}
+    for measurement in measurements:
+        same.setdefault(measurement.query.axes[0], []).append(measurement)  # type: ignore[attr-defined]
+    axes = sorted(same, key=lambda axis: -axis.size)
+    chain = [axes[0]]
+    for axis in axes[1:]:
+        runs = chain[-1].groups is None and axis.groups is None
+        if runs and set(axis.run_starts()) <= set(chain[-1].run_starts()):
+            chain.append(axis)
+    return [_pooled(same[axis]) for axis in chain]
+
+
+def _pooled(same: list[Measurement]) -> Measurement:
+    """Several measurements of one query as one: their mean, weighted by precision."""
+    if len(same) == 1:
+        return same[0]
+    precision = np.array([1 / measurement.stddev**2 for measurement in same])
+    values = sum(p * measurement.values for p, measurement in zip(precision / precision.sum(), same, strict=True))
+    return replace(same[0], values=np.rint(values).astype(np.int64), stddev=float(precision.sum() ** -0.5))
+
+
+def _divided(leaves: Leaves, finer: Axis) -> Leaves:
+    place = leaves.axis.cells(_firsts(finer))
+    share = _widths(finer) / _widths(leaves.axis)[place]
+    return Leaves(leaves.column, finer, leaves.proportions[place] * share, leaves.stddev)
+
+
+def _widths(axis: Axis) -> Int[np.ndarray, " cells"]:
+    return np.diff(_firsts(axis), append=axis.codes)
+
+
+def _firsts(axis: Axis) -> Int[np.ndarray, " cells"]:
+    """The first code of every cell of an axis whose cells are runs of codes."""
+    return np.arange(axis.size) if axis.starts is None else np.asarray(axis.starts, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """How coarse: about `most` bins of equal mass for numbers; labels rarer than `rare` are merged, in runs of that mass.
+
+    Where the noise in a column is less than `TYPICAL`, they are finer by the square root of that, at most `finest` times.
+    A `taper` below 1 makes bins in the tails narrower, and those in the middle wider; at 0 all are of equal width.
+    """
+
+    most: int = 16
+    rare: float = 0.005
+    finest: float = 1.0
+    taper: float = 1.0
+
+    def axes(self, released: Released) -> dict[str, Axis]:
+        """The derived axis of every column that was measured alone."""
+        return {name: self.axis(leaves) for name, leaves in leaves_of(released).items() if leaves.stddev > 0}
+
+    def rebin(self, workload: tuple[Query, ...], released: Released) -> tuple[Query, ...]:
+        """The workload with derived axes in its marginals of several columns; other queries stay."""
+        axes = self.axes(released)
+        return tuple(_rebinned(query, axes) for query in workload)
+
+    def axis(self, leaves: Leaves) -> Axis:
+        """The axis of one column."""
+        if isinstance(leaves.column, Categorical) and not leaves.column.ordered:
+            return self._labels(leaves)
+        return self._runs(leaves)
+
+    def _finer(self, leaves: Leaves) -> float:
+        """How much finer than by default the noise allows to be."""
+        return min(max(math.sqrt(TYPICAL / max(leaves.stddev, 1e-12)), 1.0), self.finest)
+
+    def _labels(self, leaves: Leaves) -> Axis:
+        column, share = leaves.column, leaves.proportions
+        rare = share < max(self.rare / self._finer(leaves), NOISE * leaves.stddev)
+        if column.missing is not None:
+            rare[column.missing] = False
+        if rare.sum() < 2:
+            return Axis.whole(column)
+        light = np.where(rare, share, 0.0)
+        rest = float(light.sum())
+        number = max(round(rest / max(1 / (self.most * self._finer(leaves)), NOISE * leaves.stddev)), 1)
+        places = np.floor((np.cumsum(light) - light / 2) / max(rest, 1e-12) * number * (1 - 1e-9))
+        alone = np.cumsum(~rare) - 1
+        _, groups = np.unique(np.where(rare, len(share) + places, alone), return_inverse=True)
+        if groups.max() + 1 == len(share):
+            return Axis.whole(column)
+        return Axis.grouped(column, [int(group) for group in groups])
+
+    def _runs(self, leaves: Leaves) -> Axis:
+        """Equal along the leaves that are light, by mass to the power `taper`; a bin also ends beside a heavy one."""
+        share, finer = leaves.proportions, self._finer(leaves)
+        most, rare = round(self.most * finer), max(self.rare / finer, NOISE * leaves.stddev)
+        alone = share > (HEAVY / most if len(share) > 1.5 * most else rare)
+        if leaves.column.missing is not None:
+            alone[-1] = True
+        rest = float(share[~alone].sum())
+        light = np.where(alone, 0.0, share**self.taper)
+        step = float(light.sum()) / max(round(rest * most), 2)
+        starts = _filled(light, alone, step)
+        masses = np.add.reduceat(light, starts)
+        sliver = [False] + [
+            bool(masses[k] < SLIVER * step and not alone[starts[k]] and not alone[starts[k] - 1])
+            for k in range(1, len(starts))
+        ]
+        kept = [start for start, thin in zip(starts, sliver, strict=True) if not thin]
+        return Axis.cut(leaves.column, [int(_firsts(leaves.axis)[leaf]) for leaf in kept])
+
+
+def _filled(light: Float[np.ndarray, " leaves"], alone: Bool[np.ndarray, " leaves"], step: float) -> list[int]:
+    """Where bins of `step` of what is light start; leaves that stand alone start their own, and so does what follows."""
+    bin_of = np.floor((np.cumsum(light) - light / 2) / max(step, 1e-12) * (1 - 1e-9))
+    new = (np.diff(bin_of) > 0) | alone[1:] | alone[:-1]
+    return [0, *(int(leaf) + 1 for leaf in np.flatnonzero(new))]
+
+
+def coarsened(axis: Axis, shares: Float[np.ndarray, " cells"], *, column: Column, most: int) -> Axis:
+    """A second, coarser axis made of an axis's own cells: at most `most`, by mass; missing stays apart in numbers."""
+    if axis.size <= most:
+        return axis
+    if axis.groups is not None or (isinstance(column, Categorical) and not column.ordered):
+        order = np.argsort(-shares, kind="stable")
+        merged = np.full(axis.size, most - 1)
+        merged[order[: most - 1]] = np.arange(most - 1)
+        return Axis.grouped(column, [int(cell) for cell in merged[axis.cells(np.arange(column.size))]])
+    middle = (np.cumsum(shares) - shares / 2) / max(float(shares.sum()), 1e-300)
+    bins = np.minimum((middle * most).astype(np.int64), most - 1)
+    firsts = _firsts(axis)[np.flatnonzero(np.diff(bins, prepend=-1))]
+    return Axis.cut(column, [int(first) for first in firsts])
+
+
+def parents(fine: Axis, coarse: Axis) -> Int[np.ndarray, " fine"]:
+    """The cell of a coarser axis in which each cell of a finer one lies."""
+    if fine.groups is None:
+        return coarse.cells(_firsts(fine)).astype(np.int64)
+    _, first = np.unique(np.asarray(fine.groups), return_index=True)
+    return coarse.cells(first).astype(np.int64)
+
+
+def _rebinned(query: Query, axes: Mapping[str, Axis]) -> Query:
+    if not isinstance(query, Marginal) or len(query.axes) == 1:
+        return query
+    return Marginal(tuple(axes.get(axis.column, axis) for axis in query.axes))
+
+
+def refined(axes: list[Axis], column: Column) -> Axis:
+    """The coarsest axis that is finer than (or equal to) all of these."""
+    if all(axis == axes[0] for axis in axes):
+        return axes[0]
+    if any(axis.starts is None and axis.groups is None for axis in axes):
+        return Axis.whole(column)
+    if all(axis.groups is None for axis in axes):
+        return Axis.cut(column, [start for axis in axes for start in axis.starts or ()])
+    codes = np.arange(column.size)
+    _, groups = np.unique(np.stack([axis.cells(codes) for axis in axes]), axis=1, return_inverse=True)
+    return Axis.grouped(column, [int(group) for group in groups.ravel()])

@@ -1,0 +1,150 @@
+"""One-way measurement on a tree of resolutions, and the best estimate of the leaves from all levels.
+
+A numeric column with a long grid is counted on up to 1024 leaves and on four coarser levels, each joining four cells of
+the one below. The estimate is least squares over all levels (Hay et al. 2010): upwards, every node is the inverse-variance
+mean of its own count and its children's sum; downwards, what the children's sum lacks is shared out. On the way down
+children are shrunk towards a smooth guess (their parent's mass by width, along the limited slope between its neighbours)
+as far as the noise asks for, learnt level by level (sundog.estimate.shrinkage): spikes stay, noise goes.
+
+A single histogram is a tree of one level, its long tail estimated by empirical Bayes. All levels set the lower bound and zero apart (axis.spikes), and missing.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from sundog.domain import Column, Numeric, Schema
+from sundog.domain.axis import Axis, spikes
+from sundog.estimate.nonnegative import nonnegative
+from sundog.estimate.shrinkage import posterior_counts, shrunk_towards
+from sundog.queries import Marginal
+from sundog.released import Measurement
+
+LEAVES = 1024
+BRANCH = 4
+LEVELS = 5
+FEW = 48
+"""Columns with at most so many codes are counted code by code, in one level."""
+SOME = 40
+LEAST = 0.2
+"""A slope leaves a child at least so much of its even share."""
+
+
+def levels(column: Column) -> tuple[Marginal, ...]:
+    """The one-way marginals to measure for a column, finest first."""
+    if not isinstance(column, Numeric) or column.size <= FEW:
+        return (Marginal((Axis.whole(column),)),)
+    count = min(LEAVES, column.steps)
+    starts = sorted({(column.steps * k) // count for k in range(count)} | spikes(column))
+    kept = [starts]
+    while len(kept) < LEVELS and len(kept[-1]) > BRANCH * 2:
+        kept.append(kept[-1][::BRANCH])
+    return tuple(Marginal((Axis.cut(column, places),)) for places in kept)
+
+
+def hierarchical(schema: Schema) -> tuple[Marginal, ...]:
+    """The trees of all columns."""
+    return tuple(query for column in schema.columns for query in levels(column))
+
+
+def level_shares(column: Column) -> list[float]:
+    """How columns divide a budget: by cells^(2/3), long ones no more than SOME cells; the levels of one equally."""
+    number = len(levels(column))
+    return [min(column.size, SOME) ** (2 / 3) / number] * number
+
+
+def hierarchical_shares(schema: Schema) -> list[float]:
+    """How the trees of all columns divide a budget."""
+    return [share for column in schema.columns for share in level_shares(column)]
+
+
+def estimate_leaves(measurements: Sequence[Measurement], *, rows: float) -> tuple[Axis, Float[np.ndarray, " leaves"]]:
+    """The finest axis among nested one-way measurements of one column, and the estimated counts of its cells."""
+    ordered = sorted(measurements, key=lambda m: -m.query.size)
+    axes = [m.query.axes[0] for m in ordered]  # type: ignore[attr-defined]
+    if len(ordered) == 1:
+        return axes[0], posterior_counts(ordered[0].values, ordered[0].stddev, rows)
+    counts, variances = _upwards(ordered, axes)
+    estimate = nonnegative(counts[-1], rows)
+    for level in range(len(ordered) - 2, -1, -1):
+        guess = _smooth(estimate, axes[level + 1], axes[level])
+        parents = axes[level + 1].cells(axes[level].run_starts())
+        estimate = _downwards(counts[level], variances[level], guess=guess, parents=parents, totals=estimate)
+    return axes[0], estimate
+
+
+def _upwards(
+    ordered: Sequence[Measurement], axes: Sequence[Axis]
+) -> tuple[list[Float[np.ndarray, " cells"]], list[Float[np.ndarray, " cells"]]]:
+    """For every level the inverse-variance mean of the level's own counts and the sums of the level below."""
+    counts = [ordered[0].values.astype(float)]
+    variances = [np.full(axes[0].size, ordered[0].stddev ** 2)]
+    for measurement, axis, below in zip(ordered[1:], axes[1:], axes[:-1], strict=True):
+        parents = axis.cells(below.run_starts())
+        sums = np.bincount(parents, weights=counts[-1], minlength=axis.size)
+        spread = np.bincount(parents, weights=variances[-1], minlength=axis.size)
+        variance = 1 / (1 / measurement.stddev**2 + 1 / spread)
+        counts.append(variance * (measurement.values / measurement.stddev**2 + sums / spread))
+        variances.append(variance)
+    return counts, variances
+
+
+def _smooth(totals: Float[np.ndarray, " parents"], coarse: Axis, fine: Axis) -> Float[np.ndarray, " cells"]:
+    """Children as their parents suggest: by width, along the slope of the parents' density where both sides agree on it."""
+    (firsts, widths), (starts, lengths) = _runs(fine), _runs(coarse)
+    parents = coarse.cells(firsts)
+    centres = starts + lengths / 2
+    density = totals / lengths
+    steep = np.diff(density) / np.diff(centres)
+    agree = steep[:-1] * steep[1:] > 0
+    slopes = np.zeros(len(totals))
+    slopes[1:-1] = np.where(agree, np.sign(steep[1:]) * np.minimum(np.abs(steep[:-1]), np.abs(steep[1:])), 0.0)
+    even = density[parents] * widths
+    tilted = even + slopes[parents] * (firsts + widths / 2 - centres[parents]) * widths
+    return _adding_up(np.maximum(tilted, LEAST * even), even, parents=parents, totals=totals)
+
+
+def _runs(axis: Axis) -> tuple[Int[np.ndarray, " cells"], Int[np.ndarray, " cells"]]:
+    """The first code of every cell, and how many codes it has."""
+    firsts = np.asarray(axis.run_starts(), dtype=np.int64)
+    return firsts, np.diff(firsts, append=axis.codes)
+
+
+def _downwards(
+    counts: Float[np.ndarray, " cells"],
+    variances: Float[np.ndarray, " cells"],
+    *,
+    guess: Float[np.ndarray, " cells"],
+    parents: Int[np.ndarray, " cells"],
+    totals: Float[np.ndarray, " parents"],
+) -> Float[np.ndarray, " cells"]:
+    """Children that add up to their parents, none negative, as far from their guess as the noise allows to say."""
+
+    def sums(values: Float[np.ndarray, " cells"]) -> Float[np.ndarray, " cells"]:
+        return np.bincount(parents, weights=values, minlength=len(totals))[parents]
+
+    siblings = sums(np.ones_like(counts))
+    spread = sums(variances)
+    observed = counts + (totals[parents] - sums(counts)) * variances / spread
+    open_ = (siblings > 1) & (totals[parents] > 0)
+    estimate = guess.copy()
+    estimate[open_] = shrunk_towards(
+        guess[open_],
+        observed[open_],
+        stddev=np.sqrt(variances * (1 - variances / spread))[open_],
+        scale=np.maximum(guess, totals[parents] / siblings)[open_],
+    )
+    return _adding_up(np.maximum(estimate, 0.0), guess, parents=parents, totals=totals)
+
+
+def _adding_up(
+    values: Float[np.ndarray, " cells"],
+    otherwise: Float[np.ndarray, " cells"],
+    *,
+    parents: Int[np.ndarray, " cells"],
+    totals: Float[np.ndarray, " parents"],
+) -> Float[np.ndarray, " cells"]:
+    """Values scaled to add up to their parents; `otherwise` where all of a parent's are zero."""
+    mass = np.bincount(parents, weights=values, minlength=len(totals))
+    return np.where((mass > 0)[parents], values * (totals / np.where(mass > 0, mass, 1.0))[parents], otherwise)

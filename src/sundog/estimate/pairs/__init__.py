@@ -1,0 +1,1 @@
+"""What all measured tables of two columns say together."""

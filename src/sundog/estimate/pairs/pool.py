@@ -1,0 +1,179 @@
+"""Pool what overlapping tables say of one column, and clean each table with it. Free: released values only.
+
+1. Margins. A column's cells are known from its own measurement and from the row or column sums of every table that
+   holds it: the inverse-variance mean, made non-negative. Tables on a coarser axis correct the sums of merged cells.
+2. Tables. What a table says beyond independence of its pooled margins is centred along both axes (margins carry no
+   dependence). What all tables together support of it (sundog.estimate.pairs.factors) is kept; of the rest the singular values are shrunk
+   by the optimal law for noise of known size (Gavish and Donoho 2017). What single cells still say beyond that is kept
+   where it stands out (sundog.estimate.shrinkage). Both times the closest table with the pooled margins, no negative cell, and the
+   trend of the two columns is taken (sundog.estimate.pairs.table_fit).
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from sundog.domain.axis import Axis
+from sundog.estimate.bins import Leaves, parents, refined
+from sundog.estimate.nonnegative import nonnegative
+from sundog.estimate.pairs.factors import Excess, common_dependence
+from sundog.estimate.pairs.table_fit import Trend, fitted, trends
+from sundog.estimate.shrinkage import shrunk_towards
+from sundog.queries import Marginal
+from sundog.released import Measurement, Released
+
+LEAST = 0.5
+"""No pooled cell is taken to be emptier than half a row."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """Every column's axis and pooled counts, and every table's cleaned counts with the noise it was measured with."""
+
+    axes: dict[str, Axis]
+    margins: dict[str, Float[np.ndarray, " cells"]]
+    tables: tuple[tuple[Marginal, Float[np.ndarray, " cells"], float], ...]
+
+
+def pool(released: Released, leaves: Mapping[str, Leaves]) -> Pooled:
+    """Pooled margins and cleaned tables of all measured pairs."""
+    pairs = [m for m in released.measurements if isinstance(m.query, Marginal) and len(m.query.axes) == 2]
+    axes = _finest(released, pairs)
+    margins = Pooled(axes, _margins(released, pairs, axes=axes, leaves=leaves), ())
+    return replace(margins, tables=_tables(pairs, margins))
+
+
+def _finest(released: Released, pairs: list[Measurement]) -> dict[str, Axis]:
+    """For every column the coarsest axis on which all its tables can be told apart; columns in no table keep a bin each."""
+    seen: dict[str, list[Axis]] = {}
+    for measurement in pairs:
+        for axis in measurement.query.axes:  # type: ignore[attr-defined]
+            seen.setdefault(axis.column, []).append(axis)
+    return {
+        column.name: refined(seen[column.name], column) if column.name in seen else Axis.cut(column, [0])
+        for column in released.schema.columns
+    }
+
+
+def _margins(
+    released: Released, pairs: list[Measurement], *, axes: dict[str, Axis], leaves: Mapping[str, Leaves]
+) -> dict[str, Float[np.ndarray, " cells"]]:
+    rows = float(released.rows)
+    counts = {name: leaves[name].shares(axis) * rows for name, axis in axes.items()}
+    variances = {
+        name: np.full(axis.size, max(2 * (leaves[name].stddev * rows) ** 2, 1e-9)) for name, axis in axes.items()
+    }
+    for measurement in sorted(pairs, key=lambda m: m.query.size, reverse=True):
+        for place, axis in enumerate(measurement.query.axes):  # type: ignore[attr-defined]
+            table = measurement.values.reshape(measurement.query.shape)  # type: ignore[attr-defined]
+            sums = table.sum(axis=1 - place) + (rows - table.sum()) / table.shape[place]
+            variance = measurement.stddev**2 * table.shape[1 - place]
+            name = axis.column
+            counts[name], variances[name] = _corrected(
+                counts[name], variances[name], parents(axes[name], axis), sums, variance
+            )
+    pooled = {name: np.maximum(nonnegative(count, rows), LEAST) for name, count in counts.items()}
+    return {name: margin * rows / margin.sum() for name, margin in pooled.items()}
+
+
+def _corrected(
+    counts: Float[np.ndarray, " fine"],
+    variances: Float[np.ndarray, " fine"],
+    merged: Float[np.ndarray, " fine"],
+    sums: Float[np.ndarray, " coarse"],
+    variance: float,
+) -> tuple[Float[np.ndarray, " fine"], Float[np.ndarray, " fine"]]:
+    """Fine counts after a noisy count of each merged cell (a Kalman step, cell by cell)."""
+    current = np.bincount(merged, weights=counts, minlength=len(sums))
+    spread = np.bincount(merged, weights=variances, minlength=len(sums))
+    gain = variances / (spread + variance)[merged]
+    return counts + gain * (sums - current)[merged], variances * (1 - gain)
+
+
+def _tables(
+    pairs: list[Measurement], pooled: Pooled
+) -> tuple[tuple[Marginal, Float[np.ndarray, " cells"], float], ...]:
+    """The tables, cleaned of noise."""
+    if not pairs:
+        return ()
+    sides = [_sides(measurement, pooled) for measurement in pairs]
+    excesses = [_excess(m, _independent(side)) for m, side in zip(pairs, sides, strict=True)]
+    shares = {name: margin / margin.sum() for name, margin in pooled.margins.items()}
+    common = common_dependence(excesses, axes=pooled.axes, shares=shares)
+    views = [_View(*each) for each in zip(sides, excesses, common, strict=True)]
+    cleaned = [view.cleaned() for view in views]
+    wide = [k for k, view in enumerate(views) if min(view.common.shape) > 1]
+    held = trends(
+        [cleaned[k] for k in wide],
+        [views[k].observed for k in wide],
+        sides=[sides[k] for k in wide],
+        stddevs=[pairs[k].stddev for k in wide],
+    )
+    for k, trend in zip(wide, held, strict=True):
+        cleaned[k] = views[k].cleaned(trend)
+    return tuple((m.query, table.ravel(), m.stddev) for m, table in zip(pairs, cleaned, strict=True))  # type: ignore[misc]
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """All that is known of one table: its margins, what it says beyond independence, and what all tables say of that."""
+
+    sides: tuple[Float[np.ndarray, " a"], Float[np.ndarray, " b"]]
+    excess: Excess
+    common: Float[np.ndarray, "a b"]
+
+    @property
+    def observed(self) -> Float[np.ndarray, "a b"]:
+        """What was measured, with the pooled margins."""
+        return _independent(self.sides) + self.excess.counts
+
+    def cleaned(self, trend: Trend | None = None) -> Float[np.ndarray, "a b"]:
+        """The table without most of its noise."""
+        own = shrunk(self.excess.counts - self.common, self.excess.stddev)
+        guess = fitted(_independent(self.sides) + self.common + own, *self.sides, trend=trend)
+        return fitted(_towards(guess, self.observed, self.excess.stddev), *self.sides, trend=trend)
+
+
+def _independent(sides: tuple[Float[np.ndarray, " a"], Float[np.ndarray, " b"]]) -> Float[np.ndarray, "a b"]:
+    return np.outer(*sides) / sides[0].sum()
+
+
+def _towards(
+    guess: Float[np.ndarray, "a b"], values: Float[np.ndarray, "a b"], stddev: float
+) -> Float[np.ndarray, "a b"]:
+    """Cells as far from their guess as the noise allows to say."""
+    known = np.maximum(guess, 0.0).ravel()
+    noise, scale = np.full(known.size, stddev), np.maximum(known, 1.0)
+    return shrunk_towards(known, values.ravel(), stddev=noise, scale=scale).reshape(guess.shape)
+
+
+def _sides(measurement: Measurement, pooled: Pooled) -> tuple[Float[np.ndarray, " a"], Float[np.ndarray, " b"]]:
+    """The pooled margins of a table's two columns, on the table's axes."""
+    first, second = (
+        np.bincount(parents(pooled.axes[a.column], a), weights=pooled.margins[a.column], minlength=a.size)
+        for a in measurement.query.axes  # type: ignore[attr-defined]
+    )
+    return first, second
+
+
+def _excess(measurement: Measurement, independent: Float[np.ndarray, "a b"]) -> Excess:
+    """What a table says beyond independence, centred along both axes."""
+    counts = measurement.values.reshape(independent.shape) - independent
+    counts = counts - counts.mean(axis=1, keepdims=True)
+    counts = counts - counts.mean(axis=0, keepdims=True)
+    return Excess(measurement.query.axes, counts, measurement.stddev)  # type: ignore[attr-defined]
+
+
+def shrunk(table: Float[np.ndarray, "a b"], stddev: float) -> Float[np.ndarray, "a b"]:
+    """Singular values shrunk by the law that is optimal in squared error for white noise of this size."""
+    small, large = sorted((table.shape[0] - 1, table.shape[1] - 1))
+    if small < 1 or stddev <= 0:
+        return table
+    left, values, right = np.linalg.svd(table, full_matrices=False)
+    ratio, scaled = small / large, values / (stddev * math.sqrt(large))
+    inside = np.maximum((scaled**2 - ratio - 1) ** 2 - 4 * ratio, 0.0)
+    kept = np.where(scaled > 1 + math.sqrt(ratio), np.sqrt(inside) / np.maximum(scaled, 1e-12), 0.0)
+    return (left * (kept * stddev * math.sqrt(large))) @ right

@@ -1,0 +1,70 @@
+"""Empirical Bayes for noisy counts: the noise is known, the law of the true counts is learnt from all cells together.
+
+Two laws, both mixtures whose weights are found by expectation maximisation and smoothed a little:
+
+- `posterior_counts`: labels. Counts clear of the noise stay; the others are non-negative with a law on a grid (Kiefer and
+  Wolfowitz 1956), so that a long tail of rare labels keeps its mass without a few of them taking it all.
+- `shrunk_towards`: cells for which there is a guess. What they differ by is a mixture of normals of several widths (Stephens
+  2017): most differences vanish, large ones stay.
+"""
+
+import numpy as np
+from jaxtyping import Float
+
+from sundog.estimate.nonnegative import nonnegative
+
+CLEAR = 4.0
+"""Counts from so many standard deviations on are told from noise."""
+FEWEST = 8
+"""A law is not learnt from fewer cells."""
+GRID = 50
+WIDTHS = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
+"""How far cells differ from their guess, in units of the scale that is given."""
+PRIOR = 5.0
+"""The law starts as so many cells of its first guess."""
+ITERATIONS = 100
+
+
+def posterior_counts(values: Float[np.ndarray, " cells"], stddev: float, total: float) -> Float[np.ndarray, " cells"]:
+    """Non-negative counts with the given sum."""
+    faint = values < CLEAR * stddev
+    if faint.sum() < FEWEST:
+        return nonnegative(values, total)
+    estimate = values.astype(float)
+    left = max(total - float(values[~faint].sum()), 0.0)
+    grid = np.linspace(0.0, (CLEAR + 1) * stddev, GRID)
+    guess = np.exp(-grid / max(left / faint.sum(), stddev / GRID))
+    weights = _mixed(-0.5 * ((values[faint, None] - grid) / stddev) ** 2, guess / guess.sum())
+    means = np.maximum(weights @ grid, 1e-9)
+    estimate[faint] = means * max(left / means.sum(), 0.05)
+    return estimate * (total / estimate.sum())
+
+
+def shrunk_towards(
+    guess: Float[np.ndarray, " cells"],
+    values: Float[np.ndarray, " cells"],
+    *,
+    stddev: Float[np.ndarray, " cells"],
+    scale: Float[np.ndarray, " cells"],
+) -> Float[np.ndarray, " cells"]:
+    """The posterior means of cells that differ from their guess by some multiple of their scale."""
+    if not len(values):
+        return values
+    noise = (stddev**2)[:, None]
+    spread = (np.array(WIDTHS) * scale[:, None]) ** 2
+    law = -0.5 * ((values - guess)[:, None] ** 2 / (noise + spread) + np.log(noise + spread))
+    weights = _mixed(law, np.full(len(WIDTHS), 1 / len(WIDTHS)))
+    return guess + (weights * spread / (noise + spread)).sum(axis=1) * (values - guess)
+
+
+def _mixed(
+    logs: Float[np.ndarray, "cells parts"], guess: Float[np.ndarray, " parts"]
+) -> Float[np.ndarray, "cells parts"]:
+    """For every cell the probabilities of the parts of the mixture, given the logarithms of its likelihoods."""
+    likelihood = np.exp(logs - logs.max(axis=1, keepdims=True))
+    law = guess
+    for _ in range(ITERATIONS):
+        joint = likelihood * law
+        law = ((joint / joint.sum(axis=1, keepdims=True)).sum(axis=0) + PRIOR * guess) / (len(logs) + PRIOR)
+    joint = likelihood * law
+    return joint / joint.sum(axis=1, keepdims=True)

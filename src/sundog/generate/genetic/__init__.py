@@ -1,0 +1,1 @@
+"""A genetic search over datasets: Private-GSD."""

@@ -1,0 +1,188 @@
+"""Private-GSD: a genetic search for the dataset that best explains the noisy answers (Liu, Tang, Vietri, Wu 2023).
+
+    minimise over datasets of N' rows:   sum over answers a of (count_a(rows) - N'/n * noisy_a)^2 / (N'/n * stddev_a)^2
+
+by changing one cell of one row at a time: a mutation gives it another value, a crossover the value of another row. It asks
+nothing of the queries but their counts, so it takes every class of them, and numbers stay as fine as their grid.
+
+What differs from the paper and why (figures in docs/private-gsd.md):
+- A candidate costs what it touches, never all queries, and no dataset is copied (genetic_kernels).
+- Squared errors are weighted by 1/stddev^2, the likelihood of the noise. Noisy answers are not clipped to [0, 1].
+- The start is not uniform: every column follows its measured margin, if there is one.
+- By default each improving candidate is accepted in turn with its exact change, not only the best of a generation; and a
+  mutation draws any piece of the column that the queries tell apart (genetic_atoms) with equal chance, or one nearby.
+  `operator="best of population"` is the paper's.
+- Elite datasets serve as donors only: the current rows and `elite_size` - 1 earlier states of them. In the paper they
+  differ from the best dataset in a few cells at most.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
+from sundog.errors import UserError
+from sundog.generate.genetic.search import Effort, Operator, Outcome, Search
+from sundog.generate.genetic.start import independent_start, public_start, uniform_start
+from sundog.queries import (
+    AtLeast,
+    BinaryTree,
+    Conditional,
+    GroupSums,
+    Halfspaces,
+    Marginal,
+    Moments,
+    Query,
+    Ranges,
+    SigmoidSum,
+    answer,
+)
+from sundog.random.draws import evenly
+from sundog.random.keys import Key, integer_seed, split
+from sundog.released import Released
+
+SUPPORTED = (Marginal, BinaryTree, Ranges, Halfspaces, Conditional, AtLeast, Moments, SigmoidSum, GroupSums)
+MOST_ROWS = 100_000
+"""N' where none is given: the number of rows, but no more than this."""
+MOST_PRODUCTS = 100_000_000
+"""N' is also kept so small that rows times directions stay below this (4 bytes each)."""
+UNFITTED_ROWS = 1000
+ROUNDING = 12**-0.5
+"""Answers are whole numbers: no stddev is taken for less than their rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class GeneticState:
+    """The synthetic rows, how the last search ended (None: nothing is fitted yet), and the public rows to start from."""
+
+    rows: Rows
+    outcome: Outcome | None = None
+    public: Rows | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user stopped the last search."""
+        return self.outcome is not None and self.outcome.interrupted
+
+    @property
+    def note(self) -> str:
+        """What the user should know of how the search ended; empty where it ended by itself."""
+        return "" if self.outcome is None else self.outcome.note
+
+
+@dataclass(frozen=True)
+class Genetic:
+    """The search's settings.
+
+    rows: N'; by default as many as the table has, at most 100,000.
+    mutations, crossovers: P_mut and P_cross, the candidates of a generation.
+    elite_size: how many datasets donate values in crossovers.
+    generations: the most there may be; by default 500 N'.
+    window: the search stops when N' * window generations lower the loss by less than `tolerance` of it; a search that
+        goes on from fitted rows (adaptive rounds) looks ten times as often.
+    seconds: a cap on the time of one search; what is found then depends on the machine.
+    stop_at_noise: stop where the loss is what the private table itself would have.
+    changes: cells changed by one candidate of operator "best of population" (the paper's mutation and crossover rate).
+    """
+
+    rows: int | None = None
+    mutations: int = 50
+    crossovers: int = 50
+    elite_size: int = 2
+    generations: int | None = None
+    window: float = 1.0
+    tolerance: float = 1e-4
+    seconds: float | None = None
+    stop_at_noise: bool = False
+    operator: Operator = "every improvement"
+    changes: int = 1
+
+    def __post_init__(self) -> None:
+        least = {"rows": 1, "mutations": 0, "crossovers": 0, "elite_size": 1, "generations": 0, "changes": 1}
+        for name, low in least.items():
+            value = getattr(self, name)
+            if value is not None and value < low:
+                raise UserError(f"genetic search: {name} is {value}; it must be {low} or more.")
+        if self.mutations + self.crossovers < 1 or self.window <= 0:
+            raise UserError("genetic search: a generation needs a candidate, and the window must be above 0.")
+        if self.changes > 1 and self.operator != "best of population":
+            raise UserError("genetic search: several changes a candidate need operator 'best of population'.")
+
+    def supports(self, query: Query) -> bool:
+        """Every class of queries."""
+        return isinstance(query, SUPPORTED)
+
+    def init(self, key: Key, schema: Schema) -> GeneticState:
+        """Uniform rows."""
+        return GeneticState(uniform_start(key, schema, rows=self.rows or UNFITTED_ROWS))
+
+    def init_public(self, key: Key, schema: Schema, *, public: Rows) -> GeneticState:
+        """The public rows."""
+        return GeneticState(public, public=public)
+
+    def fit(self, key: Key, state: GeneticState, *, released: Released) -> GeneticState:
+        """Search from the state's rows if they are fitted, else from public rows or independent columns."""
+        start_key, search_key = split(key, 2)
+        rows, fresh = state.rows, state.outcome is None
+        if fresh and state.public is not None:
+            rows = public_start(start_key, state.public, rows=self._size(released))
+        elif fresh:
+            rows = independent_start(start_key, released, rows=self._size(released))
+        return self._searched(search_key, rows, released=released, effort=self._effort(len(rows), fresh))
+
+    def improved(self, key: Key, rows: Rows, *, released: Released) -> GeneticState:
+        """Search from rows that another generator has fitted to these measurements."""
+        return self._searched(key, rows, released=released, effort=self._effort(len(rows), fresh=False))
+
+    def _searched(self, key: Key, rows: Rows, *, released: Released, effort: Effort) -> GeneticState:
+        """One search."""
+        search = _search(rows, released)
+        outcome = search.run(integer_seed(key), effort)
+        return GeneticState(search.rows(), outcome)
+
+    def answer(self, state: GeneticState, query: Query) -> Float[np.ndarray, " cells"]:
+        """Counted on the rows."""
+        return answer(query, state.rows) / len(state.rows)
+
+    def sample(self, key: Key, state: GeneticState, *, rows: int) -> Rows:
+        """The rows themselves; another number of them by repeating or leaving out rows as evenly as possible."""
+        held = len(state.rows)
+        if rows == held:
+            return state.rows
+        chosen = evenly(key, held, rows=rows)
+        return Rows(state.rows.schema, tuple(codes[chosen] for codes in state.rows.codes))
+
+    def _size(self, released: Released) -> int:
+        """N'."""
+        if self.rows is not None:
+            return self.rows
+        return max(1, min(released.rows, MOST_ROWS, MOST_PRODUCTS // max(_directions(released), 1)))
+
+    def _effort(self, rows: int, fresh: bool) -> Effort:
+        return Effort(
+            operator=self.operator,
+            mutations=self.mutations,
+            crossovers=self.crossovers,
+            elite_size=self.elite_size,
+            changes=self.changes,
+            generations=500 * rows if self.generations is None else self.generations,
+            window=max(1, round(rows * self.window * (1.0 if fresh else 0.1))),
+            tolerance=self.tolerance,
+            seconds=self.seconds,
+            stop_at_noise=self.stop_at_noise,
+        )
+
+
+def _search(rows: Rows, released: Released) -> Search:
+    scale = len(rows) / released.rows
+    measured = released.measurements
+    weights = [(max(m.stddev, ROUNDING) * scale) ** -2 for m in measured]
+    targets: Float[np.ndarray, " answers"] = np.concatenate([m.values * scale for m in measured])
+    return Search(rows, [m.query for m in measured], targets=targets, weights=weights)
+
+
+def _directions(released: Released) -> int:
+    inner = [m.query.inner if isinstance(m.query, Conditional) else m.query for m in released.measurements]
+    return sum(len(query.theta) for query in inner if isinstance(query, Halfspaces))

@@ -1,0 +1,1 @@
+"""Graphical models (Private-PGM): the generator of MST, AIM and MWEM+PGM."""

@@ -1,0 +1,231 @@
+"""Graphical model (PGM): the distribution of greatest entropy among those that fit the noisy marginals best.
+
+McKenna, Sheldon, Miklau 2019 (Private-PGM); the generator of MST, AIM and MWEM+PGM. With measurements y_m of marginals,
+
+    minimise over distributions p   sum_m || A_m p - y_m ||^2 / (2 stddev_m^2),    p(x) ~ exp(sum_C theta_C(x_C)),
+
+by mirror descent on the potentials theta, one table for each measured clique of columns. mbi builds the junction tree (the
+only file that imports it). What differs:
+
+- mbi compiles its descent anew for every graph (6-10 CPU s for 14 columns, against 0.1 s of computing). Here messages are
+  passed by one kernel for all graphs (message_passing.py), and the descent is a few lines of numpy (descent.py).
+- Always double precision: in float32 the descent stalls at large n.
+- A tree that holds all that is measured is kept; a fitted model takes in a further measurement in few steps.
+- Numbers: a model cell is a bin; values inside it follow the finer one-way measurement (bins.py). Measurements may have
+  different bins: the model's axis refines those of all measured tables.
+- A public table, where given, is the starting point: its tree of strongest relations joins the model, and what was not
+  measured keeps the public relation.
+- Rows are drawn by explicit keys, systematically, and shuffled within groups (mbi's sampler uses global randomness).
+"""
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from sundog.domain import Schema
+from sundog.domain.axis import Axis
+from sundog.domain.rows import Rows
+from sundog.errors import UserError
+from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
+from sundog.generate.graphical.calibrated import CalibratedTree, Clique
+from sundog.generate.graphical.elimination import elimination_order, neighbours
+from sundog.generate.graphical.message_passing import MessagePassing, Potentials
+from sundog.generate.graphical.mirror_descent import descend
+from sundog.generate.graphical.public import public_edges
+from sundog.generate.graphical.targets import model_axes, targets_of, transfer
+from sundog.queries import Marginal, Query, answer
+from sundog.random.keys import Key, key_of, split
+from sundog.released import Released
+
+CELL_MEGABYTES = 8 / 2**20
+REFERENCE_ROWS = 100_000
+FAINTEST = 1e-7
+"""The least proportion from which a cell can still grow: the descent is multiplicative."""
+
+
+@dataclass(frozen=True, eq=False)
+class GraphicalState:
+    """Each column's leaves and model axis, the potentials, and the calibrated tree they amount to."""
+
+    schema: Schema
+    leaves: tuple[Leaves, ...]
+    axes: tuple[Axis, ...]
+    tree: CalibratedTree
+    potentials: Potentials = field(default_factory=dict)
+    public: Rows | None = None
+
+
+@dataclass(frozen=True)
+class Graphical:
+    """`megabytes` bounds the junction tree; `iterations` and `tolerance` (relative gain of 50 steps) the descent.
+
+    A model that was fitted before and is only to take in another measurement makes at most `refit_iterations`.
+    """
+
+    megabytes: float = 32.0
+    iterations: int = 1000
+    refit_iterations: int = 200
+    tolerance: float = 1e-3
+
+    def supports(self, query: Query) -> bool:
+        """Marginals."""
+        return isinstance(query, Marginal)
+
+    def init(self, key: Key, schema: Schema) -> GraphicalState:
+        """Every column uniform and independent."""
+        return _independent(schema, [uniform_leaves(column) for column in schema.columns])
+
+    def init_public(self, key: Key, schema: Schema, *, public: Rows) -> GraphicalState:
+        """The public table's columns, and later its strongest relations."""
+        leaves = [_public_leaves(uniform_leaves(column), public) for column in schema.columns]
+        return replace(_independent(schema, leaves), public=public)
+
+    def fit(self, key: Key, state: GraphicalState, *, released: Released) -> GraphicalState:
+        """Descend from the given state, as far as its axes still hold, else from independent columns."""
+        known = leaves_of(released)
+        leaves = [known[one.column.name] if known[one.column.name].stddev > 0 else one for one in state.leaves]
+        axes = model_axes(released, leaves)
+        targets = targets_of(released, axes)
+        edges = public_edges(state.public, axes)
+        cliques = _maximal([*(target.clique for target in targets), *edges, *((k,) for k in range(len(axes)))])
+        sizes = [axis.size for axis in axes]
+        nodes, parents = _junction_tree(sizes, cliques, earlier=state, limit=self.megabytes)
+        start = _start(cliques, state=state, axes=axes, leaves=leaves, edges=edges)
+        potentials, tables = descend(
+            start,
+            targets,
+            calibrate=MessagePassing.over(sizes, nodes, parents=parents, potentials=cliques).calibrate,
+            nodes=nodes,
+            iterations=self.refit_iterations if state.potentials else self.iterations,
+            tolerance=self.tolerance,
+        )
+        return GraphicalState(
+            state.schema, tuple(leaves), tuple(axes), CalibratedTree(nodes, parents, tables), potentials, state.public
+        )
+
+    def answer(self, state: GraphicalState, query: Query) -> Float[np.ndarray, " cells"]:
+        """Exact for marginals, on any axes; other queries are counted on sampled rows."""
+        if not isinstance(query, Marginal):
+            return answer(query, self.sample(key_of(0), state, rows=REFERENCE_ROWS)) / REFERENCE_ROWS
+        places = [state.schema.position(name) for name in query.columns]
+        table = state.tree.marginal(tuple(places))
+        for axis, place in zip(query.axes, places, strict=True):
+            table = np.tensordot(table, transfer(state.leaves[place], state.axes[place], axis), axes=(0, 0))
+        return table.ravel()
+
+    def sample(self, key: Key, state: GraphicalState, *, rows: int) -> Rows:
+        """Cells down the tree, then values inside the cells."""
+        draw, *inside = split(key, 1 + len(state.axes))
+        cells = state.tree.sample(draw, len(state.axes), rows=rows)
+        columns = zip(inside, state.leaves, state.axes, cells, strict=True)
+        return Rows(state.schema, tuple(leaves.decode(k, axis, cells=cell) for k, leaves, axis, cell in columns))
+
+    def megabytes_with(self, state: GraphicalState, queries: Sequence[Query]) -> list[float]:
+        """The size of the junction tree if this or that query were measured too."""
+        sizes = [axis.size for axis in state.axes]
+        near = neighbours(len(sizes), state.potentials)
+        return [self._megabytes_with(state, query, near, sizes) for query in queries]
+
+    @staticmethod
+    def _megabytes_with(
+        state: GraphicalState, query: Query, near: Bool[np.ndarray, "columns columns"], sizes: list[int]
+    ) -> float:
+        """Nothing more, if a clique of the tree holds the query's columns on its very axes."""
+        axes = {state.schema.position(axis.column): axis for axis in query.axes}  # type: ignore[attr-defined]
+        if all(state.axes[place] == axis for place, axis in axes.items()) and state.tree.holds(tuple(axes)):
+            return _megabytes(sizes, state.tree.cliques)
+        joined = near | neighbours(len(sizes), [tuple(axes)])
+        cells = elimination_order(joined, [axes[k].size if k in axes else size for k, size in enumerate(sizes)])[1]
+        return CELL_MEGABYTES * cells
+
+
+def _independent(schema: Schema, leaves: list[Leaves]) -> GraphicalState:
+    singles = tuple((k,) for k in range(len(leaves)))
+    parents = tuple(range(-1, len(leaves) - 1))
+    tree = CalibratedTree(singles, parents, tuple(one.proportions for one in leaves))
+    return GraphicalState(schema, tuple(leaves), tuple(one.axis for one in leaves), tree)
+
+
+def _public_leaves(leaves: Leaves, public: Rows) -> Leaves:
+    """Proportions of the public table, with half a row added to every leaf."""
+    counts = np.bincount(public.cells(leaves.axis), minlength=leaves.axis.size) + 0.5
+    return replace(leaves, proportions=counts / counts.sum())
+
+
+def _start(
+    cliques: list[Clique], *, state: GraphicalState, axes: list[Axis], leaves: list[Leaves], edges: dict[Clique, Any]
+) -> Potentials:
+    """Potentials of the earlier model where its axes still hold, of the public tree, and of independent columns else."""
+    same = {k for k, axis in enumerate(axes) if state.axes[k] == axis}
+    terms = {clique: table for clique, table in state.potentials.items() if same.issuperset(clique)}
+    terms |= {edge: table for edge, table in edges.items() if not any({*edge} <= {*clique} for clique in terms)}
+    covered = {column for clique in terms for column in clique}
+    for k in set(range(len(axes))) - covered:
+        terms[(k,)] = np.log(np.maximum(leaves[k].shares(axes[k]), FAINTEST))
+    start = {clique: np.zeros([axes[k].size for k in clique]) for clique in cliques}
+    for clique, table in terms.items():
+        home = next(home for home in cliques if {*clique} <= {*home})
+        start[home] = start[home] + table[tuple(slice(None) if k in clique else None for k in home)]
+    return start
+
+
+def _maximal(cliques: Sequence[Clique]) -> list[Clique]:
+    """The cliques that lie in no other one, in a fixed order."""
+    unique = sorted(set(cliques), key=lambda clique: (-len(clique), clique))
+    kept: list[Clique] = []
+    for clique in unique:
+        if not any({*clique} <= {*other} for other in kept):
+            kept.append(clique)
+    return sorted(kept)
+
+
+def _mbi() -> Any:
+    """The library, without the two warnings it gives at import: precision is set here, and no compilation cache is written."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="JAX is running in float32 mode")
+        warnings.filterwarnings("ignore", message="JAX persistent compilation cache is enabled")
+        import mbi
+    return mbi
+
+
+def _megabytes(sizes: Sequence[int], cliques: Sequence[Clique]) -> float:
+    return CELL_MEGABYTES * sum(math.prod(sizes[k] for k in clique) for clique in cliques)
+
+
+def _junction_tree(
+    sizes: Sequence[int], cliques: list[Clique], *, earlier: GraphicalState, limit: float
+) -> tuple[tuple[Clique, ...], tuple[int, ...]]:
+    """The tree's cliques, parents first, with each one's parent; the earlier tree where it holds all cliques."""
+    same = list(sizes) == [axis.size for axis in earlier.axes]
+    if same and earlier.potentials and all(earlier.tree.holds(clique) for clique in cliques):
+        return earlier.tree.cliques, earlier.tree.parents
+    order, cells = elimination_order(neighbours(len(sizes), cliques), sizes)
+    if (size := cells * CELL_MEGABYTES) > limit:
+        raise UserError(
+            f"graphical model: these measurements need a junction tree of {size:.0f} MB; at most {limit:g} are allowed. "
+            "Choose a method that needs none, such as independent, or measure fewer or coarser tables."
+        )
+    mbi = _mbi()
+    domain = mbi.Domain(tuple(range(len(sizes))), tuple(sizes))
+    return _rooted(mbi.junction_tree.make_junction_tree(domain, cliques, [int(k) for k in order])[0])
+
+
+def _rooted(tree: Any) -> tuple[tuple[Clique, ...], tuple[int, ...]]:
+    """An order in which parents come first; separate parts are joined by empty separators."""
+    order: list[Clique] = []
+    parents: list[int] = []
+    waiting: list[tuple[Clique, int]] = []
+    for node in tree.nodes:
+        waiting.append((node, len(order) - 1))
+        while waiting:
+            clique, parent = waiting.pop()
+            if clique not in order:
+                order.append(clique)
+                parents.append(parent)
+                waiting += [(other, len(order) - 1) for other in tree.neighbors(clique) if other not in order]
+    return tuple(order), tuple(parents)

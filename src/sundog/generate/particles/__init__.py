@@ -1,0 +1,1 @@
+"""Particles moved by sliced-Wasserstein gradients: PrivPGD."""

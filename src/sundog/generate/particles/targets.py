@@ -1,0 +1,143 @@
+"""From consistent estimates to the measures that particles are to match.
+
+Each signed table is projected onto probability measures (in sliced W1, on its own cells), carried over to the grain and
+quantised by largest remainder. The grain of a column is the common refinement of all its measured axes: particles live on
+it, so that tables that cut a column differently can all be matched. A coarse cell's mass is divided among the grain's
+cells as the largest table over the same columns says, else as if the columns were independent inside the cell.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from sundog.domain import Column, Schema
+from sundog.domain.axis import Axis
+from sundog.estimate.consistency import Estimate, coarsening, starts_of
+from sundog.estimate.nonnegative import nonnegative
+from sundog.generate.particles.embedding import Embedding, Kind
+from sundog.generate.particles.sliced_projection import largest_remainder, project
+from sundog.generate.particles.slices import Target
+from sundog.queries import Marginal
+from sundog.random.keys import Key, fold_in
+
+Projection = Literal["sliced W1", "least squares"]
+UNMEASURED_BINS = 32
+DIRECTIONS = 50
+
+
+def grains(schema: Schema, queries: Sequence[Marginal]) -> tuple[Axis, ...]:
+    """For every column the common refinement of its measured axes; equal bins where it was not measured."""
+    measured: dict[str, list[Axis]] = {name: [] for name in schema.names}
+    for query in queries:
+        for axis in query.axes:
+            measured[axis.column].append(axis)
+    return tuple(
+        _refinement(column, measured[column.name]) if measured[column.name] else Axis.of(column, UNMEASURED_BINS)
+        for column in schema.columns
+    )
+
+
+def _refinement(column: Column, axes: list[Axis]) -> Axis:
+    if len(set(axes)) == 1:
+        return axes[0]
+    if all(axis.groups is None for axis in axes):
+        return Axis.cut(column, tuple(start for axis in axes for start in starts_of(axis)))
+    together = np.stack([axis.cell_of for axis in axes])
+    _, groups = np.unique(together, axis=1, return_inverse=True)
+    return Axis.grouped(column, groups.ravel().tolist())
+
+
+def make_targets(
+    key: Key,
+    schema: Schema,
+    *,
+    estimates: Sequence[Estimate],
+    axes: tuple[Axis, ...],
+    kind: Kind,
+    projection: Projection,
+    particles: int,
+) -> tuple[Target, ...]:
+    """The quantised probability measures of all tables, on the grain."""
+    own = {axis.column: (axis, one_way(estimates, axis)) for axis in axes}
+    lifted: dict[int, tuple[Marginal, Float[np.ndarray, " cells"]]] = {}
+    for number in sorted(range(len(estimates)), key=lambda number: -estimates[number].query.size):
+        estimate = estimates[number]
+        measure = _probabilities(fold_in(key, number), schema, estimate, kind=kind, projection=projection)
+        finer = [lifted[k] for k in lifted if set(estimate.query.columns) <= set(estimates[k].query.columns)]
+        lifted[number] = _on_grain(estimate.query, measure, own, finer=finer)
+    found = [lifted[number] for number in range(len(estimates))]
+    return tuple(Target(query, largest_remainder(measure, particles)) for query, measure in found)
+
+
+def _probabilities(
+    key: Key, schema: Schema, estimate: Estimate, *, kind: Kind, projection: Projection
+) -> Float[np.ndarray, " cells"]:
+    if projection == "least squares":
+        return nonnegative(estimate.counts, 1.0 if estimate.counts.sum() <= 0 else float(estimate.counts.sum()))
+    embedding = Embedding.of(schema, estimate.query.axes, kind=kind)
+    directions = embedding.directions(key, estimate.query, count=DIRECTIONS)
+    return project(estimate.counts, embedding.along(estimate.query, directions))
+
+
+def one_way(estimates: Sequence[Estimate], grain: Axis) -> Float[np.ndarray, " cells"]:
+    """The proportions of a column's cells by its finest table (the most precise of these), evenly inside its cells."""
+    having = [(e, axis) for e in estimates for axis in e.query.axes if axis.column == grain.column]
+    if not having:
+        return widths(grain) / grain.codes
+    best, axis = min(having, key=lambda pair: (-pair[1].size, pair[0].stddev ** 2 * pair[0].query.size))
+    others = tuple(k for k, own in enumerate(best.query.axes) if own != axis)
+    counts = nonnegative(best.counts.reshape(best.query.shape).sum(axis=others), max(float(best.counts.sum()), 1.0))
+    step = coarsening(grain, axis)
+    lifted = counts if step is None else counts[step[0]] * _shares(np.zeros(grain.size), widths(grain), step[0])
+    return lifted / lifted.sum()
+
+
+def widths(axis: Axis) -> Float[np.ndarray, " cells"]:
+    """How many codes lie in each cell."""
+    if axis.groups is not None:
+        return np.bincount(axis.groups).astype(np.float64)
+    return np.diff([*starts_of(axis), axis.codes]).astype(np.float64)
+
+
+def _on_grain(
+    query: Marginal,
+    measure: Float[np.ndarray, " cells"],
+    own: dict[str, tuple[Axis, Float[np.ndarray, " cells"]]],
+    *,
+    finer: Sequence[tuple[Marginal, Float[np.ndarray, " cells"]]],
+) -> tuple[Marginal, Float[np.ndarray, " cells"]]:
+    """A measure on a table's cells as one on the grain's, divided as a finer table or the single columns say."""
+    grain = Marginal(tuple(own[axis.column][0] for axis in query.axes))
+    if grain == query:
+        return query, measure
+    steps = [coarsening(fine, axis) for fine, axis in zip(grain.axes, query.axes, strict=True)]
+    onto = np.zeros(grain.shape, dtype=np.intp)
+    likely, width = np.ones(grain.shape), np.ones(grain.shape)
+    for k, (axis, step) in enumerate(zip(grain.axes, steps, strict=True)):
+        assert step is not None  # noqa: S101 (the grain refines every axis)
+        along = [-1 if k == j else 1 for j in range(onto.ndim)]
+        onto = onto * step[1] + step[0].reshape(along)
+        likely = likely * own[axis.column][1].reshape(along)
+        width = width * (widths(axis) / axis.codes).reshape(along)
+    if finer:
+        likely = _margin(*finer[0], grain)
+    return grain, measure[onto.ravel()] * _shares(likely.ravel(), width.ravel(), onto.ravel())
+
+
+def _margin(
+    query: Marginal, measure: Float[np.ndarray, " cells"], wanted: Marginal
+) -> Float[np.ndarray, " wanted_cells"]:
+    """The sub-marginal of a measure, its axes in the wanted order."""
+    others = tuple(k for k, name in enumerate(query.columns) if name not in wanted.columns)
+    kept = [name for name in query.columns if name in wanted.columns]
+    return measure.reshape(query.shape).sum(axis=others).transpose([kept.index(name) for name in wanted.columns])
+
+
+def _shares(
+    proportions: Float[np.ndarray, " grain"], width: Float[np.ndarray, " grain"], onto: Int[np.ndarray, " grain"]
+) -> Float[np.ndarray, " grain"]:
+    """How a coarse cell's mass is divided among the grain's cells in it."""
+    likely = proportions + 1e-12 * width
+    return likely / np.bincount(onto, likely)[onto]

@@ -1,0 +1,162 @@
+"""Pooled search: clean the measured tables against each other, then search for rows that have them all at once.
+
+1. Pool (sundog.estimate.pairs.pool): margins from everything that was measured, tables cleaned of noise.
+2. Search (genetic_search) over rows that hold one cell per column, from a start along the strongest tables (tree_start), by
+   changes of single cells; tables weigh by the precision they were measured with, margins a few times as much.
+3. Decode every cell to a value through the one-way leaves (sundog.estimate.bins), so that numbers come out as fine as they were
+   measured.
+
+The search of Private-GSD is what makes overlapping tables agree in rows; pooling first is what keeps it from fitting noise.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from sundog.domain import Categorical, Schema
+from sundog.domain.axis import Axis
+from sundog.domain.rows import Rows
+from sundog.estimate.bins import Leaves, leaves_of, parents, uniform_leaves
+from sundog.estimate.pairs.pool import Pooled, pool
+from sundog.generate.genetic.search import Effort, Search
+from sundog.generate.independent import systematic
+from sundog.generate.pooled.tree_start import along_tree
+from sundog.queries import Marginal, Query, answer
+from sundog.random.draws import evenly
+from sundog.random.keys import Key, integer_seed, permutation, split, uniforms
+from sundog.released import Released
+
+MOST_ROWS = 200_000
+MARGINS = 3.0
+"""How much a margin weighs, in tables of average precision."""
+UNFITTED_ROWS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class PooledState:
+    """Rows of cells, the axes they are cells of, and the leaves that turn cells into values."""
+
+    schema: Schema
+    axes: tuple[Axis, ...]
+    leaves: tuple[Leaves, ...]
+    cells: tuple[Int[np.ndarray, " rows"], ...]
+    note: str = ""
+    """That the user stopped the search, if so."""
+
+
+@dataclass(frozen=True)
+class PooledSearch:
+    """`passes` times as many candidates as there are cells; ends early when a pass gains less than `tolerance`."""
+
+    rows: int | None = None
+    passes: int = 20
+    tolerance: float = 0.01
+    crossover: float = 0.7
+
+    def supports(self, query: Query) -> bool:
+        """Marginals of one or two columns."""
+        return isinstance(query, Marginal) and len(query.axes) <= 2
+
+    def init(self, key: Key, schema: Schema) -> PooledState:
+        """Uniform columns."""
+        leaves = tuple(uniform_leaves(column) for column in schema.columns)
+        cells = _start(key, [leaf.proportions for leaf in leaves], rows=UNFITTED_ROWS)
+        return PooledState(schema, tuple(leaf.axis for leaf in leaves), leaves, cells)
+
+    def fit(self, key: Key, state: PooledState, *, released: Released) -> PooledState:
+        """Pool, start along the strongest tables, search; the earlier state is not needed."""
+        leaves = leaves_of(released)
+        pooled = pool(released, leaves)
+        names = released.schema.names
+        count = min(released.rows, MOST_ROWS) if self.rows is None else self.rows
+        start, tree, search = split(key, 3)
+        cells, note = _start(start, [pooled.margins[name] for name in names], rows=count), ""
+        if pooled.tables:
+            cells = along_tree(tree, pooled, start=dict(zip(names, cells, strict=True)))
+            cells, note = self._searched(search, pooled, cells=cells, released=released)
+        axes = tuple(pooled.axes[name] for name in names)
+        return PooledState(released.schema, axes, tuple(leaves[name] for name in names), cells, note)
+
+    def _searched(
+        self, key: Key, pooled: Pooled, *, cells: tuple[Int[np.ndarray, " rows"], ...], released: Released
+    ) -> tuple[tuple[Int[np.ndarray, " rows"], ...], str]:
+        """The cells that fit, and what to tell of an interrupted search."""
+        schema = _cell_schema(released.schema, pooled)
+        scale = len(cells[0]) / released.rows
+        precise = [1.0 / (stddev * scale) ** 2 for _, _, stddev in pooled.tables]
+        queries = [_whole(schema, name) for name in schema.names]
+        queries += [_coded(schema, pooled, table) for table, _, _ in pooled.tables]
+        targets = [pooled.margins[name] * scale for name in schema.names]
+        targets += [values * scale for _, values, _ in pooled.tables]
+        weights = [MARGINS * float(np.mean(precise))] * len(schema.names) + precise
+        search = Search(Rows(schema, cells), queries, targets=np.concatenate(targets), weights=weights)
+        outcome = search.run(integer_seed(key), self._effort(len(cells[0]) * len(cells)))
+        return search.rows().codes, outcome.note if outcome.interrupted else ""
+
+    def _effort(self, cells: int) -> Effort:
+        """One pass, as many candidates as cells, is a window of generations of 100 candidates."""
+        window = max(1, cells // 100)
+        crossovers = round(100 * self.crossover)
+        return Effort(
+            operator="every improvement",
+            mutations=100 - crossovers,
+            crossovers=crossovers,
+            elite_size=1,
+            changes=1,
+            generations=self.passes * window,
+            window=window,
+            tolerance=self.tolerance,
+            seconds=None,
+            stop_at_noise=False,
+        )
+
+    def answer(self, state: PooledState, query: Query) -> Float[np.ndarray, " cells"]:
+        """Counted on the rows, decoded always in the same way."""
+        from sundog.random.keys import key_of
+
+        rows = _decoded(key_of(0), state, state.cells)
+        return answer(query, rows) / len(rows)
+
+    def sample(self, key: Key, state: PooledState, *, rows: int) -> Rows:
+        """The rows, decoded; another number of them by repeating or leaving out rows as evenly as possible."""
+        choose, decode = split(key, 2)
+        chosen = evenly(choose, len(state.cells[0]), rows=rows)
+        return _decoded(decode, state, tuple(column[chosen] for column in state.cells))
+
+
+def _start(key: Key, margins: list[Float[np.ndarray, " cells"]], *, rows: int) -> tuple[Int[np.ndarray, " rows"], ...]:
+    """Independent columns that have the margins, give or take one row a cell."""
+    columns = []
+    for each, margin in zip(split(key, len(margins)), margins, strict=True):
+        offset, order = split(each, 2)
+        drawn = systematic(margin / margin.sum(), rows, offset=float(uniforms(offset, 1)[0]))
+        columns.append(drawn[permutation(order, rows)])
+    return tuple(columns)
+
+
+def _cell_schema(schema: Schema, pooled: Pooled) -> Schema:
+    """A schema whose codes are the cells of the pooled axes."""
+    columns = [Categorical(name, labels=tuple(range(pooled.axes[name].size))) for name in schema.names]
+    return Schema(tuple(columns))
+
+
+def _whole(schema: Schema, name: str) -> Marginal:
+    return Marginal((Axis.whole(schema.column(name)),))
+
+
+def _coded(schema: Schema, pooled: Pooled, table: Marginal) -> Marginal:
+    """A measured table in terms of the pooled cells."""
+    axes = []
+    for axis in table.axes:
+        merged = parents(pooled.axes[axis.column], axis)
+        column = schema.column(axis.column)
+        whole = np.array_equal(merged, np.arange(axis.size))
+        axes.append(Axis.whole(column) if whole else Axis.grouped(column, [int(cell) for cell in merged]))
+    return Marginal(tuple(axes))
+
+
+def _decoded(key: Key, state: PooledState, cells: tuple[Int[np.ndarray, " rows"], ...]) -> Rows:
+    keys = split(key, len(cells))
+    parts = zip(keys, state.leaves, state.axes, cells, strict=True)
+    return Rows(state.schema, tuple(leaf.decode(k, axis, cells=held) for k, leaf, axis, held in parts))

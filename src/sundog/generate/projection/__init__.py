@@ -1,0 +1,1 @@
+"""Relaxed projections: RAP, RAP++ and GEM."""

@@ -1,0 +1,175 @@
+"""Adam (optax) on soft tables: steps in windows, and the best parameters so far are what is kept.
+
+One step: the panels' gradient by the feature matrix, pulled back to the parameters, one Adam update, the new matrix. The
+host looks at the loss once a window only, so that steps are dispatched ahead. When a window has not improved the best
+loss by `tolerance` (relative), the learning rate is halved; after `halvings` of them the descent ends.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from sundog.generate.projection.panels import Kind, Matrix, Panel, add_panels
+from sundog.generate.projection.soft_table import HARD, Frame, Known
+from sundog.lazy_jax import jax, jit, jnp, optax
+
+Params = Any
+STILL: dict[Kind, float] = {"cells": 1.0, "ranges": 1.0, "halfspaces": 1.0}
+
+
+class Maker(Protocol):
+    """How parameters become the feature matrix; hashable, so that compiled steps are found again."""
+
+    @property
+    def frame(self) -> Frame:
+        """How the rows are held and what is asked of them."""
+
+    def __call__(self, params: Params, known: Known, sharpness: Any, *, hard: bool = False) -> Matrix:
+        """The feature matrix."""
+
+
+@dataclass(frozen=True)
+class Descent:
+    """`rate` for probabilities (logits or weights), `number_rate` for numbers in [0, 1]; at most `steps` steps."""
+
+    rate: float = 0.1
+    number_rate: float = 0.01
+    steps: int = 1000
+    window: int = 25
+    tolerance: float = 0.01
+    halvings: int = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is minimised: the maker, what it takes beside the parameters, and the panels."""
+
+    maker: Maker
+    known: Known
+    panels: Sequence[Panel]
+
+    @property
+    def annealed_kinds(self) -> tuple[Kind, ...]:
+        """The classes whose sharpness matters: all but tables of labels, where there is anything else."""
+        frame, kinds = self.maker.frame, {panel.kind for panel in self.panels}
+        numbers = any(frame.number(axis.column) is not None for axis in frame.further)
+        return tuple(kind for kind in kinds if kind != "cells" or numbers or len(kinds) == 1)
+
+    def exact_losses(self, params: Params) -> dict[Kind, float]:
+        """The exact loss of each class: thresholds exact, labels in expectation over their rounding."""
+        exact: dict[Kind, float] = dict.fromkeys(("cells", "ranges", "halfspaces"), HARD)
+        losses, _ = add_panels(hard_matrix(params, self.known, maker=self.maker), self.panels, sharpness=exact)
+        return {kind: float(loss) for kind, loss in losses.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """The best parameters so far and their loss."""
+
+    params: Params
+    loss: float
+
+    def better(self, params: Params, loss: float) -> "Settled":
+        """These, or the given ones if their loss is less."""
+        return Settled(params, loss) if loss < self.loss else self
+
+
+@dataclass(frozen=True, eq=False)
+class Position:
+    """Where a descent is: parameters, Adam's moments, the matrix of these parameters, and the rates."""
+
+    params: Params
+    moments: Any
+    matrix: Matrix
+    rates: tuple[float, float]
+
+
+def started(params: Params, problem: Problem, *, descent: Descent, sharpness: dict[Kind, float]) -> Position:
+    """Adam at rest."""
+    moments = optax.scale_by_adam().init(params)
+    matrix = _soft(params, problem.known, _pair(sharpness), maker=problem.maker)
+    return Position(params, moments, matrix, (descent.rate, descent.number_rate))
+
+
+def walked(
+    position: Position, problem: Problem, *, steps: int, sharpness: dict[Kind, float]
+) -> tuple[Position, dict[Kind, float]]:
+    """So many steps; the position after them, and the loss of each class before the last one."""
+    params, moments, matrix = position.params, position.moments, position.matrix
+    losses: dict[Kind, Any] = {}
+    for _ in range(steps):
+        losses, gradient = add_panels(matrix, problem.panels, sharpness=sharpness)
+        params, moments, matrix = _stepped(
+            params, moments, gradient, problem.known, _pair(sharpness), position.rates, maker=problem.maker
+        )
+    return replace(position, params=params, moments=moments, matrix=matrix), {
+        kind: float(loss) for kind, loss in losses.items()
+    }
+
+
+def descended(params: Params, problem: Problem, *, descent: Descent) -> Params:
+    """The best parameters of a descent whose relaxed loss is the exact one (soft cells only)."""
+    position = started(params, problem, descent=descent, sharpness=STILL)
+    best, halved = Settled(params, float("inf")), 0
+    for _ in range(0, descent.steps, descent.window):
+        position, losses = walked(position, problem, steps=descent.window, sharpness=STILL)
+        loss = sum(losses.values())
+        if loss > best.loss * (1 - descent.tolerance):
+            halved, position = halved + 1, slower(position)
+        best = best.better(position.params, loss)
+        if halved > descent.halvings:
+            break
+    return best.params
+
+
+def respaced(position: Position, problem: Problem, *, sharpness: dict[Kind, float]) -> Position:
+    """The same order of numbers with evenly spaced ranks, where a column's number is its rank."""
+    numbers = {
+        name: (jnp.argsort(jnp.argsort(number)) + 0.5) / number.shape[0] if name in problem.known.quantiles else number
+        for name, number in position.params["numbers"].items()
+    }
+    params = {**position.params, "numbers": numbers}
+    return replace(position, params=params, matrix=_soft(params, problem.known, _pair(sharpness), maker=problem.maker))
+
+
+def _pair(sharpness: dict[Kind, float]) -> tuple[float, float]:
+    """What the features need: the sharpness of cells, and of halfspaces."""
+    return sharpness["cells"], sharpness["halfspaces"]
+
+
+def slower(position: Position) -> Position:
+    """The same place with half the learning rate."""
+    rate, number_rate = position.rates
+    return replace(position, rates=(rate / 2, number_rate / 2))
+
+
+@jit(static=("maker",))
+def _soft(params: Params, known: Known, sharpness: Any, *, maker: Maker) -> Matrix:
+    return maker(params, known, sharpness)
+
+
+@jit(static=("maker",))
+def hard_matrix(params: Params, known: Known, *, maker: Maker) -> Matrix:
+    """The feature matrix with exact numbers and thresholds."""
+    return maker(params, known, (HARD, HARD), hard=True)
+
+
+@jit(static=("maker",))
+def _stepped(
+    params: Params, moments: Any, gradient: Matrix, known: Known, sharpness: Any, rates: Any, *, maker: Maker
+) -> tuple[Params, Any, Matrix]:
+    _, pull = jax.vjp(lambda p: maker(p, known, sharpness), params)
+    updates, moments = optax.scale_by_adam().update(pull(gradient)[0], moments)
+    moved = _moved(params, updates, rates)
+    return moved, moments, maker(moved, known, sharpness)
+
+
+def _moved(params: Params, updates: Any, rates: Any) -> Params:
+    """One step against the gradient; numbers have their own rate and stay in [0, 1]."""
+    moved = jax.tree.map(lambda value, update: value - rates[0] * update, params, updates)
+    if "numbers" in params:
+        moved["numbers"] = {
+            name: jnp.clip(value - rates[1] * updates["numbers"][name], 0.0, 1.0)
+            for name, value in params["numbers"].items()
+        }
+    return moved

@@ -1,0 +1,124 @@
+"""GEM: the relaxed projection through a generative network (Liu, Vietri, Wu 2021).
+
+Everything but the parametrisation is RAP's (relaxed_projection.py): a small network turns fixed Gaussian noise, one
+vector a soft row, into the probabilities of every column's cells,
+
+    rows = softmax_by_column(W_3 relu(W_2 relu(W_1 z + b_1) + b_2) + b_3),    loss as in RAP,
+
+and Adam moves the weights instead of the rows. The last bias starts at the one-way measurements. What differs from the
+paper: one loss over all measurements weighted by their noise, no moving average of weights, rounding as in RAP.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from sundog.domain import Schema
+from sundog.domain.axis import Axis
+from sundog.domain.rows import Rows
+from sundog.errors import UserError
+from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
+from sundog.generate.projection.adam import Descent, Params, descended
+from sundog.generate.projection.panels import Matrix
+from sundog.generate.projection.rap import SoftMaker, held_frame, only_columns, problem_of, soft_answer
+from sundog.generate.projection.soft_table import Frame, Known, SoftTable, features, rounded
+from sundog.lazy_jax import Array, jax, jnp
+from sundog.queries import BinaryTree, Marginal, Query
+from sundog.random.keys import Key, split
+from sundog.released import Released
+
+
+@dataclass(frozen=True)
+class NetworkMaker:
+    """Weights to features."""
+
+    frame: Frame
+
+    def logits(self, params: Params) -> dict[str, Float[Array, "cells rows"]]:
+        """The network's output, column by column."""
+        value = jax.lax.stop_gradient(params["noise"])
+        for weight, bias in params["hidden"]:
+            value = jax.nn.relu(weight @ value + bias[:, None])
+        weight, bias = params["last"]
+        sizes = [axis.size for axis in self.frame.held if axis is not None]
+        parts = jnp.split(weight @ value + bias[:, None], np.cumsum(sizes)[:-1])
+        return dict(zip(self.frame.schema.names, parts, strict=True))
+
+    def __call__(self, params: Params, known: Known, sharpness: Any, *, hard: bool = False) -> Matrix:
+        """The feature matrix."""
+        soft = {"logits": self.logits(params), "numbers": {}, "absent": {}}
+        return features(soft, known, sharpness, frame=self.frame, hard=hard)
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkState:
+    """The network's weights and noise, and the soft rows that they make."""
+
+    weights: Params
+    table: SoftTable
+
+
+@dataclass(frozen=True)
+class GenerativeNetwork:
+    """`rows` noise vectors of `noise` numbers through hidden layers of these `widths`."""
+
+    rows: int = 1000
+    noise: int = 64
+    widths: tuple[int, ...] = (256, 256)
+    descent: Descent = field(default_factory=lambda: Descent(rate=0.003))
+
+    def __post_init__(self) -> None:
+        if min(self.rows, self.noise, *self.widths) < 1:
+            raise UserError("generative network: rows, noise and widths must be 1 or more.")
+
+    def supports(self, query: Query) -> bool:
+        """Marginals and trees."""
+        return isinstance(query, Marginal | BinaryTree)
+
+    def init(self, key: Key, schema: Schema) -> NetworkState:
+        """Columns uniform under the public bounds."""
+        leaves = {column.name: uniform_leaves(column) for column in schema.columns}
+        return self._fresh(key, Frame(schema, tuple(Axis.of(column) for column in schema.columns)), leaves)
+
+    def fit(self, key: Key, state: NetworkState, *, released: Released) -> NetworkState:
+        """Fit the weights to all measurements; goes on from the given ones where columns are held alike."""
+        frame, leaves = held_frame(released, numbers=False), leaves_of(released)
+        known = any(part.stddev > 0 for part in state.table.leaves.values())
+        fresh = not known or state.table.frame.held != frame.held
+        start = self._fresh(key, frame, leaves) if fresh else state
+        if only_columns(released):
+            return start
+        maker = NetworkMaker(frame)
+        table = SoftTable(frame, start.table.params, leaves)
+        weights = descended(start.weights, problem_of(table, released, maker=maker), descent=self.descent)
+        return NetworkState(weights, SoftTable(frame, _soft_params(maker, weights), leaves))
+
+    def _fresh(self, key: Key, frame: Frame, leaves: dict[str, Leaves]) -> NetworkState:
+        noise_key, *keys = split(key, 2 + len(self.widths))
+        sizes = (self.noise, *self.widths)
+        shares = [leaves[axis.column].shares(axis) for axis in frame.held if axis is not None]
+        bias = jnp.asarray(np.log(np.concatenate(shares) + 1e-4), jnp.float32)
+        weights = {
+            "noise": jax.random.normal(noise_key, (self.noise, self.rows)),
+            "hidden": [(_he(k, sizes[i + 1], sizes[i]), jnp.zeros(sizes[i + 1])) for i, k in enumerate(keys[:-1])],
+            "last": (_he(keys[-1], len(bias), sizes[-1]), bias),
+        }
+        return NetworkState(weights, SoftTable(frame, _soft_params(NetworkMaker(frame), weights), leaves))
+
+    def answer(self, state: NetworkState, query: Query) -> Float[np.ndarray, " cells"]:
+        """The expected answer of the rounded rows."""
+        return soft_answer(state.table, query, maker=SoftMaker(state.table.frame))
+
+    def sample(self, key: Key, state: NetworkState, *, rows: int) -> Rows:
+        """Randomised rounding of the network's rows, each as often as needed."""
+        return rounded(key, state.table, rows=rows)
+
+
+def _he(key: Key, outputs: int, inputs: int) -> Float[Array, "outputs inputs"]:
+    return jax.random.normal(key, (outputs, inputs)) * (2.0 / inputs) ** 0.5
+
+
+def _soft_params(maker: NetworkMaker, weights: Params) -> Params:
+    return {"logits": maker.logits(weights), "numbers": {}, "absent": {}}

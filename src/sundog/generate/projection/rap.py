@@ -1,0 +1,190 @@
+"""RAP: relaxed projection (Aydore et al. 2021) onto the answers that some table of soft rows can give.
+
+    D' = argmin over soft rows of  sum over all measurements of ||q(D') - a||^2 / stddev^2
+
+One generator serves T = 1 (measure everything, project once: the projection mechanism) and T rounds of K (the rule
+chooses, every earlier measurement stays in the loss). What differs from the paper and its code, and why:
+
+- Rows lie on the product of simplices from the first step, by softmax (sparsemax as an option): the paper projects now
+  and then, its Adult configuration never does, and its rows are then no distribution.
+- Whole marginals, weighted by their noise, all in one loss; the squared norm; Adam as published, its moments reset only
+  with the measurements; a windowed stop.
+- Rows start from the one-way measurements instead of at random; a cell becomes a value by the same measurements.
+- Numeric columns are held over the bins that the measurements of several columns use.
+- Rounding is unbiased, with independent randomness for every row and column.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from sundog.domain import Schema
+from sundog.domain.axis import Axis
+from sundog.domain.rows import Rows
+from sundog.errors import UserError
+from sundog.estimate.bins import leaves_of, uniform_leaves
+from sundog.generate.projection.adam import Descent, Params, Problem, descended, hard_matrix
+from sundog.generate.projection.panels import Matrix, Panel, Target, label_axes, member_answers, member_panels
+from sundog.generate.projection.soft_table import (
+    Frame,
+    Known,
+    SoftTable,
+    cells_on,
+    features,
+    fresh_params,
+    known_of,
+    rounded,
+)
+from sundog.generate.projection.tiles import table_answer, tile_panels
+from sundog.queries import BinaryTree, Conditional, Halfspaces, Marginal, Query, Ranges
+from sundog.random.keys import Key
+from sundog.released import Released
+
+Simplex = Literal["softmax", "sparsemax"]
+
+
+@dataclass(frozen=True)
+class SoftMaker:
+    """Parameters to features: probabilities by softmax or sparsemax."""
+
+    frame: Frame
+    simplex: Simplex = "softmax"
+
+    def __call__(self, params: Params, known: Known, sharpness: Any, *, hard: bool = False) -> Matrix:
+        """The feature matrix."""
+        return features(params, known, sharpness, frame=self.frame, simplex=self.simplex, hard=hard)
+
+
+@dataclass(frozen=True)
+class RelaxedProjection:
+    """`rows` soft rows (the paper's n'), on the simplex by `simplex`, moved by `descent`."""
+
+    rows: int = 1000
+    simplex: Simplex = "softmax"
+    descent: Descent = field(default_factory=Descent)
+
+    def __post_init__(self) -> None:
+        if self.rows < 1:
+            raise UserError(f"relaxed projection: found {self.rows} soft rows; it must be 1 or more.")
+
+    def supports(self, query: Query) -> bool:
+        """Marginals and trees."""
+        return isinstance(query, Marginal | BinaryTree)
+
+    def init(self, key: Key, schema: Schema) -> SoftTable:
+        """Rows uniform under the public bounds."""
+        leaves = {column.name: uniform_leaves(column) for column in schema.columns}
+        frame = Frame(schema, tuple(Axis.of(column) for column in schema.columns))
+        return SoftTable(frame, fresh_params(key, frame, leaves=leaves, rows=self.rows, simplex=self.simplex), leaves)
+
+    def fit(self, key: Key, state: SoftTable, *, released: Released) -> SoftTable:
+        """Project onto all measurements; goes on from the given rows where they are held over the same cells."""
+        table = restarted(key, state, held_frame(released, numbers=False), released=released, simplex=self.simplex)
+        if only_columns(released):
+            return table
+        maker = SoftMaker(table.frame, self.simplex)
+        params = descended(table.params, problem_of(table, released, maker=maker), descent=self.descent)
+        return replace(table, params=params)
+
+    def answer(self, state: SoftTable, query: Query) -> Float[np.ndarray, " cells"]:
+        """The expected answer of the rounded rows."""
+        return soft_answer(state, query, maker=SoftMaker(state.frame, self.simplex))
+
+    def sample(self, key: Key, state: SoftTable, *, rows: int) -> Rows:
+        """Randomised rounding, each soft row as often as needed."""
+        return rounded(key, state, rows=rows, simplex=self.simplex)
+
+
+def axes_of(query: Query, schema: Schema) -> list[Axis]:
+    """The axes whose cells a query needs."""
+    if isinstance(query, Marginal):
+        return list(query.axes)
+    if isinstance(query, BinaryTree):
+        return [axis for table in query.tables for axis in table.axes]
+    if isinstance(query, Halfspaces | Ranges | Conditional):
+        return label_axes(query, schema)
+    return []
+
+
+def only_columns(released: Released) -> bool:
+    """Whether every measurement is of a single column: then rows that start from them are all there is to do."""
+    return all(isinstance(m.query, Marginal) and len(m.query.axes) == 1 for m in released.measurements)
+
+
+def held_frame(released: Released, *, numbers: bool) -> Frame:
+    """Columns over the cells that tables of several columns tell apart; numeric ones as numbers where wanted."""
+    several = [m.query for m in released.measurements if len(m.query.columns) > 1 or isinstance(m.query, BinaryTree)]
+    return Frame.of(released, [axis for query in several for axis in axes_of(query, released.schema)], numbers=numbers)
+
+
+def restarted(
+    key: Key, state: SoftTable, frame: Frame, *, released: Released, simplex: Simplex = "softmax"
+) -> SoftTable:
+    """The rows as they are, or fresh ones where columns are now held over other cells or nothing was known yet."""
+    leaves = leaves_of(released)
+    known = any(part.stddev > 0 for part in state.leaves.values())
+    if known and state.frame.held == frame.held:
+        return SoftTable(frame, state.params, leaves)
+    return SoftTable(frame, fresh_params(key, frame, leaves=leaves, rows=state.rows, simplex=simplex), leaves)
+
+
+def targets_of(released: Released) -> list[Target]:
+    """All measurements as proportions, trees table by table, with weights by which the loss is about 1 at the noise."""
+    cells = sum(measurement.query.size for measurement in released.measurements)
+    targets = []
+    for measurement in released.measurements:
+        values = measurement.values / released.rows
+        weight = (released.rows / max(measurement.stddev, 1e-9)) ** 2 / cells
+        if isinstance(measurement.query, BinaryTree):
+            tables = measurement.query.tables
+            parts = np.split(values, np.cumsum([table.size for table in tables])[:-1])
+            targets += [Target(table, part, weight) for table, part in zip(tables, parts, strict=True)]
+        else:
+            targets.append(Target(measurement.query, values, weight))
+    return targets
+
+
+def panels_of(frame: Frame, targets: Sequence[Target], *, known: Known) -> list[Panel]:
+    """The panels of all measurements."""
+    tables = [target for target in targets if isinstance(target.query, Marginal)]
+    members = [target for target in targets if not isinstance(target.query, Marginal)]
+    return [
+        *tile_panels(frame, tables),
+        *(panel for target in members for panel in member_panels(frame, target, known=known)),
+    ]
+
+
+def problem_of(table: SoftTable, released: Released, *, maker: Any) -> Problem:
+    """What is to be minimised for these measurements, by a maker for the table's frame."""
+    targets = [target for target in targets_of(released) if not _column_of_numbers(target, table.frame)]
+    axes = [axis for target in targets for axis in axes_of(target.query, released.schema)]
+    maker = replace(maker, frame=table.frame.asking(axes))
+    known = known_of(maker.frame, table.leaves, rows=table.rows)
+    return Problem(maker, known, panels_of(maker.frame, targets, known=known))
+
+
+def _column_of_numbers(target: Target, frame: Frame) -> bool:
+    """A number column's own marginal: its rows follow it by rank, and its cells are too narrow for any sigmoid."""
+    return (
+        isinstance(target.query, Marginal)
+        and len(target.query.axes) == 1
+        and frame.number(target.query.columns[0]) is not None
+    )
+
+
+def soft_answer(table: SoftTable, query: Query, *, maker: Any) -> Float[np.ndarray, " cells"]:
+    """The answer of the rows, numbers exact, labels in expectation over their rounding."""
+    if isinstance(query, Halfspaces | Ranges | Conditional):
+        frame = table.frame.asking(axes_of(query, table.frame.schema))
+        known = known_of(frame, table.leaves, rows=table.rows)
+        matrix = hard_matrix(table.params, known, maker=replace(maker, frame=frame))
+        return member_answers(frame, query, matrix, known=known)
+    plain = table.frame.asking(())
+    known = known_of(plain, table.leaves, rows=table.rows)
+    held = np.asarray(hard_matrix(table.params, known, maker=replace(maker, frame=plain)))
+    cells = {axis: cells_on(table, axis, held, known=known) for axis in axes_of(query, table.frame.schema)}
+    tables = query.tables if isinstance(query, BinaryTree) else (query,)
+    return np.concatenate([table_answer([cells[axis] for axis in each.axes]) for each in tables])  # type: ignore[attr-defined]

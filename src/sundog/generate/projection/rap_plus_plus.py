@@ -1,0 +1,129 @@
+"""RAP++: annealed projection (Vietri et al. 2022). Mixed rows: soft labels, and numbers that stay numbers.
+
+Thresholds on numbers become sigmoids of sharpness sigma. A small sigma has gradients everywhere but answers another
+question; a large one is faithful but flat. So sigma starts small and doubles whenever progress stalls, separately for
+each class of queries (cells of numeric axes, ranges, halfspaces):
+
+    D' <- Adam on sum over ALL measurements of (q^[sigma](D') - a)^2 / stddev^2,   sigma_class <- 2 sigma_class.
+
+The exact loss (numbers on their grid, exact thresholds, labels in expectation) decides which rows are kept, so that no
+stage can make the result worse. What differs from the authors' code: all classes share one loss (theirs forgets), nothing
+is measured twice, Adam's step index is the step, rounding is unbiased, memory is bounded by panels.
+
+Known limit (Private-GSD, Figure 1): rows that must rest exactly between two close thresholds. The sigmoids of
+thresholds on both sides cancel, rows far away feel nothing, and the descent can stay at a poor place. Starting from the
+one-way measurements removes the usual cause; see docs/projection.md for what to do when it matters.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from sundog.domain import Numeric, Schema
+from sundog.domain.axis import Axis
+from sundog.domain.rows import Rows
+from sundog.errors import UserError
+from sundog.estimate.bins import uniform_leaves
+from sundog.generate.projection.adam import Descent, Params, Position, Problem, Settled, respaced, started, walked
+from sundog.generate.projection.panels import Kind
+from sundog.generate.projection.rap import (
+    Simplex,
+    SoftMaker,
+    held_frame,
+    only_columns,
+    problem_of,
+    restarted,
+    soft_answer,
+)
+from sundog.generate.projection.soft_table import Frame, SoftTable, fresh_params, rounded
+from sundog.queries import BinaryTree, Conditional, Halfspaces, Marginal, Query, Ranges
+from sundog.random.keys import Key
+from sundog.released import Released
+
+Sharpness = dict[Kind, float]
+
+
+@dataclass(frozen=True)
+class Annealing:
+    """Sigma of every class from `first`, doubling when a window gains less than `tolerance`, up to `last`."""
+
+    first: float = 256.0
+    last: float = 2048.0
+    tolerance: float = 0.001
+
+    def __post_init__(self) -> None:
+        if not 0 < self.first <= self.last:
+            raise UserError(f"annealing: found sharpness {self.first} to {self.last}; it must be above 0 and not fall.")
+
+
+@dataclass(frozen=True)
+class AnnealedProjection:
+    """`rows` mixed rows (the paper's n-hat), moved by `descent` while `annealing` sharpens the thresholds."""
+
+    rows: int = 1000
+    simplex: Simplex = "softmax"
+    descent: Descent = field(default_factory=Descent)
+    annealing: Annealing = field(default_factory=Annealing)
+
+    def __post_init__(self) -> None:
+        if self.rows < 1:
+            raise UserError(f"annealed projection: found {self.rows} soft rows; it must be 1 or more.")
+
+    def supports(self, query: Query) -> bool:
+        """Marginals, trees, ranges and halfspaces, by label or not; conditions on labels name one label."""
+        return isinstance(query, Marginal | BinaryTree | Halfspaces | Ranges | Conditional)
+
+    def init(self, key: Key, schema: Schema) -> SoftTable:
+        """Rows uniform under the public bounds."""
+        leaves = {column.name: uniform_leaves(column) for column in schema.columns}
+        frame = Frame(schema, tuple(None if _number(column) else Axis.of(column) for column in schema.columns))
+        return SoftTable(frame, fresh_params(key, frame, leaves=leaves, rows=self.rows, simplex=self.simplex), leaves)
+
+    def fit(self, key: Key, state: SoftTable, *, released: Released) -> SoftTable:
+        """Project onto all measurements, from the given rows where they are held alike."""
+        table = restarted(key, state, held_frame(released, numbers=True), released=released, simplex=self.simplex)
+        if only_columns(released):
+            return table
+        maker = SoftMaker(table.frame, self.simplex)
+        return replace(table, params=self.annealed(table.params, problem_of(table, released, maker=maker)))
+
+    def annealed(self, params: Params, problem: Problem) -> Params:
+        """The rows of least exact loss on the way from soft to sharp thresholds."""
+        sharpness: Sharpness = dict.fromkeys(("cells", "ranges", "halfspaces"), self.annealing.first)
+        position = started(params, problem, descent=self.descent, sharpness=sharpness)
+        exact, relaxed = problem.exact_losses(params), dict[Kind, float]()
+        best = Settled(params, sum(exact.values()))
+        for _ in range(0, self.descent.steps, self.descent.window):
+            position, losses = walked(position, problem, steps=self.descent.window, sharpness=sharpness)
+            found = problem.exact_losses(position.params)
+            best = best.better(position.params, sum(found.values()))
+            for kind in losses:
+                if self._stalled(losses[kind], relaxed.get(kind)) or self._stalled(found[kind], exact[kind]):
+                    sharpness[kind] *= 2
+            exact, relaxed = found, losses
+            softest = min(sharpness[kind] for kind in losses if kind in problem.annealed_kinds)
+            if softest > self.annealing.last:
+                break
+            position = respaced(self._paced(position, softest), problem, sharpness=sharpness)
+        return best.params
+
+    def _stalled(self, loss: float, before: float | None) -> bool:
+        return before is not None and loss > before * (1 - self.annealing.tolerance)
+
+    def _paced(self, position: Position, sharpness: float) -> Position:
+        """Steps of numbers as small as the sharpest sigmoid is narrow."""
+        slower = self.descent.number_rate * self.annealing.first / sharpness
+        return replace(position, rates=(position.rates[0], slower))
+
+    def answer(self, state: SoftTable, query: Query) -> Float[np.ndarray, " cells"]:
+        """The answer with exact numbers, in expectation over the rounding of labels."""
+        return soft_answer(state, query, maker=SoftMaker(state.frame, self.simplex))
+
+    def sample(self, key: Key, state: SoftTable, *, rows: int) -> Rows:
+        """Randomised rounding of labels, each soft row as often as needed; numbers on their grid."""
+        return rounded(key, state, rows=rows, simplex=self.simplex)
+
+
+def _number(column: object) -> bool:
+    return isinstance(column, Numeric) and column.steps > 1

@@ -1,0 +1,1 @@
+"""Named methods: recipes as data, and the loop that runs them."""

@@ -1,0 +1,128 @@
+"""The loop: measure first things first, then propose -> select -> measure -> fit, until the rule is done.
+
+The only place where the public zone hands proposals to the curator. It holds no rows. The state that is kept is fitted
+to the released measurements alone, with the run's key, so that anyone who has them can fit it again.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
+from sundog.errors import UserError
+from sundog.generate import Generator, UsesPublic
+from sundog.methods.recipes import Recipe, check_public, check_support
+from sundog.postprocess.constraints import enforce
+from sundog.private.curator import Curator
+from sundog.queries import Query
+from sundog.random.keys import Key, split
+from sundog.released import Proposal, Released
+
+Report = Callable[[str], None]
+"""Told what is going on, in a few public words."""
+
+
+def run(
+    key: Key, curator: Curator, *, recipe: Recipe, report: Report, public: Rows | None = None
+) -> tuple[Released, Any]:
+    """Spend the curator's budget by the recipe; what was released, and the generator's fitted state."""
+    check_recipe(recipe, curator.schema, public=public)
+    step, later = split(key, 2)
+    state = initial(step, curator.schema, generator=recipe.generator, public=public)
+    workload = recipe.workload(curator.schema)
+    if recipe.first is not None:
+        report("measuring columns")
+        _measure_first(curator, recipe, more=bool(workload))
+        if workload:
+            step, later = split(later, 2)
+            state = recipe.generator.fit(step, state, released=curator.released())
+    if recipe.bins is not None:
+        workload = recipe.bins.rebin(workload, curator.released())
+    if workload:
+        _rounds(later, curator, recipe=recipe, workload=workload, state=state, report=report)
+    report(f"fitting {recipe.name}")
+    released = curator.released()
+    return released, fit_released(key, released, recipe=recipe, public=public)
+
+
+def _measure_first(curator: Curator, recipe: Recipe, *, more: bool) -> None:
+    """The first queries, the budget divided by use; all of it where nothing else will be measured."""
+    if recipe.first is None:
+        return
+    queries = recipe.first.queries(curator.schema)
+    rho = curator.remaining_rho * (recipe.first.share if more else 1.0)
+    by_use = [query.size ** (2 / 3) for query in queries]
+    curator.measure(queries, rho, shares=recipe.first.shares(curator.schema) if recipe.first.shares else by_use)
+
+
+def _rounds(
+    key: Key, curator: Curator, *, recipe: Recipe, workload: tuple[Query, ...], state: Any, report: Report
+) -> None:
+    """Ask the rule until it is done, or until Ctrl-C ended a fit that the next choice would have built on."""
+    previous: Proposal | None = None
+    while not (recipe.rule.refits and getattr(state, "interrupted", False)):
+        released = curator.released()
+        proposal = recipe.rule.propose(
+            workload,
+            model=(recipe.generator, state),
+            released=released,
+            remaining_rho=curator.remaining_rho,
+            previous=previous,
+        )
+        if proposal is None:
+            return
+        _measure(curator, proposal, report=report)
+        previous = proposal
+        if recipe.rule.refits:
+            report(f"fitting {recipe.name}, {len(released.measurements)} measurements")
+            step, key = split(key, 2)
+            state = recipe.generator.fit(step, state, released=curator.released())
+    report("Ctrl-C ended the rounds; what was measured so far is used")
+
+
+def _measure(curator: Curator, proposal: Proposal, *, report: Report) -> None:
+    chosen: list[Query] = []
+    if proposal.scoring is not None:
+        report(f"scoring {proposal.scoring.blocks} candidates")
+        curator.score(proposal.scoring, proposal.rho_score)
+    if proposal.selection is not None:
+        chosen = curator.select(proposal.selection, proposal.rho_select)
+    queries = [*proposal.queries, *chosen]
+    if not queries:
+        return
+    report(f"measuring {len(queries)} queries")
+    curator.measure(queries, proposal.rho_measure, shares=proposal.shares)
+
+
+def initial(key: Key, schema: Schema, *, generator: Generator[Any], public: Rows | None) -> Any:
+    """The generator's state before anything is measured."""
+    if public is not None and len(public) and isinstance(generator, UsesPublic):
+        return generator.init_public(key, schema, public=public)
+    return generator.init(key, schema)
+
+
+def fit_released(key: Key, released: Released, *, recipe: Recipe, public: Rows | None = None) -> Any:
+    """The generator's state from measurements that were released earlier: no private data, no cost."""
+    check_support(recipe, [measurement.query for measurement in released.measurements])
+    first, second = split(key, 2)
+    state = initial(first, released.schema, generator=recipe.generator, public=public)
+    return recipe.generator.fit(second, state, released=released)
+
+
+def sample(key: Key, generator: Generator[Any], *, schema: Schema, state: Any, rows: int) -> Rows:
+    """Synthetic rows, every one satisfying the schema's constraints."""
+    check_rows(rows)
+    return enforce(key, schema, draw=lambda k, count: generator.sample(k, state, rows=count), rows=rows)
+
+
+def check_rows(rows: int | None) -> None:
+    """Refuse a number of rows that makes no table."""
+    if rows is not None and rows < 1:
+        raise UserError(f"rows: found {rows}; it must be 1 or more.")
+
+
+def check_recipe(recipe: Recipe, schema: Schema, *, public: Rows | None) -> None:
+    """Refuse, before any budget is spent, a recipe whose parts do not fit together."""
+    check_support(recipe, recipe.queries(schema))
+    if public is not None:
+        check_public(recipe)

@@ -1,0 +1,89 @@
+"""Single columns among the measures: all that was ever measured of a column, as one estimate to match.
+
+A column is counted at several resolutions, and the table's own making has often counted it before. Raw counts of rare labels
+and thin cells are mostly noise, and rows bent to them would be worse than they were. So what is matched is the best
+estimate from all of it (sundog.estimate.hierarchy): as fine as it is where it is short, else in bins (sundog.estimate.bins). Free: released
+values only.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sundog.domain import Schema
+from sundog.domain.axis import Axis
+from sundog.estimate.bins import Bins, Leaves, coarsened, leaves_from
+from sundog.queries import Marginal
+from sundog.released import Measurement
+
+IN_ALL = 400
+"""So many cells in all columns together: what the denoising still solves exactly (adjust/denoise.py)."""
+LEAST = 4
+"""Every column may have so many all the same."""
+RARE = 0.001
+"""Labels that are rarer may be matched as one, in a long column."""
+
+
+def settled(
+    measurements: Sequence[Measurement], schema: Schema, *, known: Sequence[Measurement] = (), rows: float
+) -> list[Measurement]:
+    """The measurements, those of single columns replaced by one estimate a column.
+
+    Measurements of the same queries that are `known` from elsewhere add to it.
+    """
+    asked = _by_column(measurements)
+    others = _by_column(m for m in known if not any(m is each for each in measurements))
+    leaves = {
+        name: leaves_from(schema.column(name), [*levels, *_alike(levels, others.get(name, []))], rows=rows)
+        for name, levels in asked.items()
+    }
+    most = _most(leaves)
+    made = [m for m in measurements if _column_of(m) is None]
+    for name, levels in asked.items():
+        axis = _axis(leaves[name], most)
+        counts = np.rint(leaves[name].shares(axis) * rows).astype(np.int64)
+        stddev = leaves[name].stddev * rows * _joined(levels, axis)
+        made.append(replace(levels[0], query=Marginal((axis,)), values=counts, stddev=stddev))
+    return made
+
+
+def _alike(levels: Sequence[Measurement], known: Sequence[Measurement]) -> list[Measurement]:
+    """The known measurements that ask the same as one of these."""
+    return [m for m in known if any(m.query == level.query for level in levels)]
+
+
+def _joined(levels: Sequence[Measurement], axis: Axis) -> float:
+    """How much larger the noise is where cells were joined that only one level has counted."""
+    return math.sqrt(levels[0].query.size / axis.size) if len(levels) == 1 else 1.0
+
+
+def _most(leaves: Mapping[str, Leaves]) -> int:
+    """How many cells a column may have, so that all have at most `IN_ALL`: short columns leave their rest to long ones."""
+    sizes = [each.axis.size for each in leaves.values()]
+    fits = (most for most in range(IN_ALL, LEAST, -1) if sum(min(size, most) for size in sizes) <= IN_ALL)
+    return next(fits, LEAST)
+
+
+def _axis(leaves: Leaves, most: int) -> Axis:
+    """The leaves themselves, or bins that cut tails more finely than by mass."""
+    if leaves.axis.size <= most:
+        return leaves.axis
+    axis = Bins(most=most, rare=RARE, taper=0.5).axis(leaves)
+    return coarsened(axis, leaves.shares(axis), column=leaves.column, most=most)
+
+
+def _by_column(measurements: Iterable[Measurement]) -> dict[str, list[Measurement]]:
+    found: dict[str, list[Measurement]] = {}
+    for measurement in measurements:
+        name = _column_of(measurement)
+        if name is not None:
+            found.setdefault(name, []).append(measurement)
+    return found
+
+
+def _column_of(measurement: Measurement) -> str | None:
+    """The column of a table of one column; None for all other queries."""
+    query = measurement.query
+    return query.columns[0] if isinstance(query, Marginal) and len(query.axes) == 1 else None

@@ -1,0 +1,147 @@
+"""Hard constraints on synthetic rows: repaired where that is possible, rejected where not; they hold in every row.
+
+Looks only at synthetic rows and the public schema, so it costs no privacy and serves every method. For a row that breaks
+a constraint, in this order:
+
+1. An equality is solved for its last column, where the bounds do not allow that for the others as well.
+2. Otherwise the constraint's columns are taken from a row that satisfies it and agrees on one of them (hot deck): the row
+   keeps that value and all its other columns, and combinations stay as common as among the rows that satisfy it.
+3. Without any such row, an inequality is solved likewise and lands on its limit.
+4. A functional dependency follows its public map, else the most common value among the synthetic rows with the same
+   determining values.
+
+Constraints may undo each other's repairs, so this is repeated a few times; rows that still break one are rejected and
+replaced by newly drawn ones, in the end by copies of rows that satisfy everything.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from sundog.domain import Schema
+from sundog.domain.constraints.kinds import Determines, Impossible, Linear, Pairs
+from sundog.domain.rows import Rows
+from sundog.errors import UserError
+from sundog.postprocess.dependencies import Dependencies
+from sundog.postprocess.hot_deck import hot_deck
+from sundog.postprocess.row_checks import holds, solved
+from sundog.random.keys import Key, split, uniforms
+
+PASSES = 4
+DRAWS = 6
+
+RowConstraint = Linear | Pairs | Impossible
+Draw = Callable[[Key, int], Rows]
+"""Draws that many synthetic rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """A schema's hard constraints: those that a row satisfies by itself, and the functional dependencies."""
+
+    rows: tuple[RowConstraint, ...]
+    dependencies: tuple[Determines, ...]
+
+    @staticmethod
+    def of(schema: Schema) -> "Rules":
+        """The constraints that rows must satisfy; protected statistics are no such thing."""
+        return Rules(
+            tuple(c for c in schema.constraints if isinstance(c, Linear | Pairs | Impossible)),
+            tuple(c for c in schema.constraints if isinstance(c, Determines)),
+        )
+
+
+def enforce(key: Key, schema: Schema, *, draw: Draw, rows: int) -> Rows:
+    """That many rows from `draw`, every one satisfying the schema's constraints."""
+    rules = Rules.of(schema)
+    first, *keys = split(key, DRAWS + 1)
+    if not rules.rows and not rules.dependencies:
+        return draw(key, rows)
+    drawn = draw(key, rows)
+    dependencies = Dependencies.learn(rules.dependencies, drawn)
+    kept = [_satisfying(first, drawn, rules, dependencies)]
+    for k in keys:
+        lacking = rows - sum(len(part) for part in kept)
+        if lacking <= 0:
+            break
+        draw_key, repair_key = split(k, 2)
+        more = draw(draw_key, max(2 * lacking, 100))
+        kept.append(_satisfying(repair_key, more, rules, dependencies))
+    return _exactly(keys[-1], Rows.concatenate(kept, schema), rows, schema)
+
+
+def violations(rows: Rows) -> dict[str, int]:
+    """How many rows break each named constraint (a dependency: rows that differ from their group's first)."""
+    rules = Rules.of(rows.schema)
+    found = {rule.name: 0 for rule in (*rules.rows, *rules.dependencies)}
+    for rule in rules.rows:
+        found[rule.name] += int((~holds(rule, rows)).sum())
+    for dependency in rules.dependencies:
+        found[dependency.name] += Dependencies.broken(dependency, rows)
+    return found
+
+
+def _satisfying(key: Key, rows: Rows, rules: Rules, dependencies: Dependencies) -> Rows:
+    """The rows after repair, without those that could not be mended."""
+    codes = [column.astype(np.int64) for column in rows.codes]
+    for k in split(key, PASSES):
+        current = Rows(rows.schema, tuple(codes))
+        if _all_hold(current, rules, dependencies).all():
+            return current
+        for rule_key, rule in zip(split(k, max(len(rules.rows), 1)), rules.rows, strict=False):
+            _repair(rule_key, rule, codes, rows.schema)
+        codes = dependencies.applied(Rows(rows.schema, tuple(codes)))
+    mended = Rows(rows.schema, tuple(codes))
+    return _taken(mended, np.flatnonzero(_all_hold(mended, rules, dependencies)))
+
+
+def _all_hold(rows: Rows, rules: Rules, dependencies: Dependencies) -> Bool[np.ndarray, " rows"]:
+    satisfied = dependencies.hold(rows)
+    for rule in rules.rows:
+        satisfied &= holds(rule, rows)
+    return satisfied
+
+
+def _repair(key: Key, rule: RowConstraint, codes: list[Int[np.ndarray, " rows"]], schema: Schema) -> None:
+    """Mend, in place, the rows that break one constraint."""
+    satisfied = holds(rule, Rows(schema, tuple(codes)))
+    if satisfied.all():
+        return
+    if isinstance(rule, Linear) and (rule.equal or not satisfied.any()):
+        _solve(rule, codes, schema)
+        satisfied = holds(rule, Rows(schema, tuple(codes)))
+    places = [schema.position(name) for name in rule.columns]
+    hot_deck(key, codes, places, broken=np.flatnonzero(~satisfied), donors=np.flatnonzero(satisfied))
+
+
+def _solve(rule: Linear, codes: list[Int[np.ndarray, " rows"]], schema: Schema) -> None:
+    """Move one column after the other, the last first, towards the limit, in rows that still break the constraint."""
+    for name in reversed(rule.columns):
+        rows = Rows(schema, tuple(codes))
+        place = schema.position(name)
+        codes[place] = np.where(holds(rule, rows), codes[place], solved(rule, rows, name))
+
+
+def _taken(rows: Rows, picked: Int[np.ndarray, " picked"]) -> Rows:
+    return Rows(rows.schema, tuple(column[picked] for column in rows.codes))
+
+
+def _exactly(key: Key, rows: Rows, wanted: int, schema: Schema) -> Rows:
+    """The first rows, and copies of random ones where they are too few."""
+    if len(rows) >= wanted:
+        return _taken(rows, np.arange(wanted))
+    if not len(rows):
+        names = ", ".join(repr(name) for name in _named(schema))
+        raise UserError(
+            f"constraints {names}: no synthetic row satisfies all of them together, not even after repair; "
+            "check that they do not contradict each other or the fields' bounds."
+        )
+    copies = np.floor(uniforms(key, wanted - len(rows)) * len(rows)).astype(np.int64)
+    return _taken(rows, np.concatenate([np.arange(len(rows)), copies]))
+
+
+def _named(schema: Schema) -> Sequence[str]:
+    rules = Rules.of(schema)
+    return list(dict.fromkeys(rule.name for rule in (*rules.rows, *rules.dependencies)))

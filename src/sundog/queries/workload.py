@@ -1,0 +1,155 @@
+"""Workload: the questions that should come out right, queries with weights, built by name and combined with +.
+
+Built from public values only: the schema, a seed, released one-way measurements. The builders stand with their query
+classes. A workload file (TOML) is a list of [[queries]], each with a `kind`, its options, and an optional `weight`.
+
+>>> schema = Schema.from_json({"fields": [{"name": "a", "type": "boolean"}, {"name": "b", "type": "boolean"}]})
+>>> (Workload.marginals(schema, k=1) + Workload.marginals(schema, k=2)).cells
+15
+"""
+
+import inspect
+import math
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce, wraps
+from operator import add
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, get_args
+
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
+from sundog.errors import UserError
+from sundog.queries import Query
+from sundog.queries.at_least import at_least
+from sundog.queries.conditional import conditional_ranges, conditional_thresholds
+from sundog.queries.halfspace import halfspaces
+from sundog.queries.marginal import conditional_marginals, marginals
+from sundog.queries.moment import moments
+from sundog.queries.ranges import prefixes, ranges
+from sundog.queries.tree import trees
+
+Options = ParamSpec("Options")
+
+
+def _workload(
+    build: Callable[Concatenate[Schema, Options], Sequence[Query]],
+) -> Callable[Concatenate[Schema, Options], "Workload"]:
+    """The same builder, its queries as a workload in which all count alike."""
+
+    @wraps(build)
+    def built(schema: Schema, /, *args: Options.args, **options: Options.kwargs) -> "Workload":
+        queries = build(schema, *args, **options)
+        return Workload(schema, tuple(queries), (1.0,) * len(queries))
+
+    return built
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """Queries and how much each counts."""
+
+    schema: Schema
+    queries: tuple[Query, ...]
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.queries:
+            raise UserError("workload: it holds no query; the schema may lack columns of the kind it asks for.")
+        if len(self.weights) != len(self.queries) or min(self.weights) <= 0:
+            raise UserError("workload: every query needs a weight above 0.")
+
+    def __add__(self, other: "Workload") -> "Workload":
+        if self.schema != other.schema:
+            raise UserError("workload: two workloads over different schemas cannot be combined.")
+        return Workload(self.schema, self.queries + other.queries, self.weights + other.weights)
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @property
+    def cells(self) -> int:
+        """The number of answers."""
+        return sum(query.size for query in self.queries)
+
+    def weighted(self, weight: float) -> "Workload":
+        """The same queries, all counting so many times as much."""
+        return replace(self, weights=tuple(weight * each for each in self.weights))
+
+    marginals = staticmethod(_workload(marginals))
+    prefixes = staticmethod(_workload(prefixes))
+    ranges = staticmethod(_workload(ranges))
+    trees = staticmethod(_workload(trees))
+    halfspaces = staticmethod(_workload(halfspaces))
+    conditional_marginals = staticmethod(_workload(conditional_marginals))
+    conditional_ranges = staticmethod(_workload(conditional_ranges))
+    conditional_thresholds = staticmethod(_workload(conditional_thresholds))
+    at_least = staticmethod(_workload(at_least))
+    moments = staticmethod(_workload(moments))
+
+    @staticmethod
+    def load(path: str | Path, schema: Schema, *, reference: Rows | None = None) -> "Workload":
+        """A workload from a TOML file (docs/workloads.md)."""
+        try:
+            document = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"workload file {str(path)!r} cannot be read: {error}.") from None
+        except tomllib.TOMLDecodeError as error:
+            raise UserError(f"workload file {str(path)!r} is not TOML: {error}.") from None
+        entries = document.get("queries")
+        if not isinstance(entries, list) or not entries or set(document) != {"queries"}:
+            raise UserError(f"workload file {str(path)!r}: it must be a list of [[queries]] and nothing else.")
+        return reduce(add, (_entry(entry, number, schema, reference) for number, entry in enumerate(entries, 1)))
+
+
+KINDS: Mapping[str, Callable[..., Workload]] = {
+    "marginals": Workload.marginals,
+    "prefixes": Workload.prefixes,
+    "ranges": Workload.ranges,
+    "trees": Workload.trees,
+    "halfspaces": Workload.halfspaces,
+    "conditional_marginals": Workload.conditional_marginals,
+    "conditional_ranges": Workload.conditional_ranges,
+    "conditional_thresholds": Workload.conditional_thresholds,
+    "at_least": Workload.at_least,
+    "moments": Workload.moments,
+}
+"""The workloads that files and the command line can name."""
+
+
+def _entry(entry: Any, number: int, schema: Schema, reference: Rows | None) -> Workload:
+    place = f"workload, [[queries]] number {number}"
+    if not isinstance(entry, Mapping):
+        raise UserError(f"{place}: found {entry!r}; each must be a table with a kind.")
+    options = dict(entry)
+    kind, weight = options.pop("kind", None), options.pop("weight", 1.0)
+    if kind not in KINDS:
+        raise UserError(f"{place}: kind is {kind!r}; allowed are {', '.join(KINDS)}.")
+    if not _is_number(weight) or not 0 < weight < math.inf:
+        raise UserError(f"{place}: weight is {weight!r}; it must be a number above 0.")
+    parameters = inspect.signature(KINDS[kind]).parameters
+    allowed = [name for name in parameters if name not in ("schema", "reference")]
+    for name, value in options.items():
+        if name not in allowed:
+            raise UserError(f"{place}: {kind} has no option {name!r}; its options are {', '.join(allowed)}.")
+        _check_option(f"{place}: {name}", value, parameters[name].annotation)
+    if reference is not None and "reference" in parameters:
+        options["reference"] = reference
+    try:
+        return KINDS[kind](schema, **options).weighted(weight)
+    except UserError as error:
+        raise UserError(f"{place}: {error}") from None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _check_option(option: str, value: Any, annotation: Any) -> None:
+    """Whether a value is what the builder's own annotation asks for: a whole number, or a list of texts."""
+    if int in (annotation, *get_args(annotation)):
+        if not _is_number(value) or not isinstance(value, int) or value < 0:
+            raise UserError(f"{option} is {value!r}; it must be a whole number, 0 or more.")
+    elif not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise UserError(f"{option} is {value!r}; it must be a list of texts.")

@@ -1,0 +1,1 @@
+"""Explicit randomness for everything that is not privacy noise."""

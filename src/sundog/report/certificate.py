@@ -1,0 +1,72 @@
+"""The certificate: what was released, by which mechanism, at what cost, and what may be claimed. Public values only.
+
+It holds no time, no duration, no file name and nothing computed on rows beyond the released measurements.
+"""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from sundog.released import Guarantee, Payment, Released
+from sundog.report.choices import choices
+from sundog.version import __version__
+
+
+def certificate(released: Released, *, method: str | None = None, remark: str | None = None) -> dict[str, Any]:
+    """The certificate as plain JSON."""
+    guarantee = released.guarantee
+    return {
+        "certificate": "sundog-certificate-1",
+        "sundog": __version__,
+        "dataset": released.dataset,
+        "method": method,
+        "claim": claim(guarantee),
+        "remark": remark,
+        "neighbours": guarantee.unit.neighbours,
+        "unit": {
+            "column": guarantee.unit.column,
+            "rows": guarantee.unit.rows,
+            "protects": guarantee.unit.describe(),
+        },
+        "epsilon": guarantee.epsilon,
+        "delta": guarantee.delta,
+        "rho": guarantee.rho,
+        "deltaThresholds": guarantee.delta_spent,
+        "accounting": guarantee.accounting,
+        "noise": released.noise,
+        "rowCount": "public" if released.public_rows is not None else "private, estimated from released totals",
+        "choices": list(choices(released)),
+        "payments": [_line(payment) for payment in released.payments],
+    }
+
+
+def claim(guarantee: Guarantee) -> str:
+    """The guarantee in one sentence."""
+    zcdp = f"rho = {guarantee.rho:.6g} zero-concentrated differential privacy"
+    if guarantee.delta_spent:
+        zcdp += f" except with probability {guarantee.delta_spent:g}"
+    if guarantee.epsilon is None:
+        return f"{zcdp}, for {guarantee.unit.describe()}."
+    pair = f"(epsilon = {guarantee.epsilon:.6g}, delta = {guarantee.delta:g})"
+    return f"{pair}-differential privacy ({zcdp}), for {guarantee.unit.describe()}."
+
+
+def _line(payment: Payment) -> dict[str, Any]:
+    line = {"receipt": payment.receipt, "mechanism": payment.mechanism, "what": payment.label, "rho": payment.rho}
+    return line | ({"delta": payment.delta} if payment.delta else {}) | dict(payment.details)
+
+
+def write_certificate(released: Released, folder: Path, *, method: str | None, remark: str | None = None) -> None:
+    """certificate.json for machines and certificate.html for people."""
+    document = certificate(released, method=method, remark=remark)
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    (folder / "certificate.json").write_text(text, encoding="utf-8")
+    (folder / "certificate.html").write_text(_page(document), encoding="utf-8")
+
+
+def _page(document: dict[str, Any]) -> str:
+    from jinja2 import Environment
+
+    template = files("sundog.report").joinpath("templates/certificate.html").read_text(encoding="utf-8")
+    return Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(template).render(**document)

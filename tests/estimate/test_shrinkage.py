@@ -1,0 +1,51 @@
+"""Empirical Bayes for counts: keeps what is clear, keeps the sum, and is closer to the truth than projection."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sundog.estimate.nonnegative import nonnegative
+from sundog.estimate.shrinkage import posterior_counts, shrunk_towards
+
+
+@given(st.lists(st.integers(-300, 3000), min_size=1, max_size=60), st.floats(0.5, 200.0), st.integers(1, 10_000))
+def test_counts_are_not_negative_and_add_up(values, stddev, total):
+    found = posterior_counts(np.array(values), stddev, float(total))
+    assert found.min() >= 0
+    assert found.sum() == pytest.approx(total)
+
+
+def test_few_cells_are_only_projected():
+    values = np.array([50, -3, 7])
+    assert np.array_equal(posterior_counts(values, 10.0, 50.0), nonnegative(values.astype(float), 50.0))
+
+
+def test_a_long_tail_keeps_its_mass_and_is_nearer_the_truth_than_projection():
+    truth = np.concatenate([[4000.0, 1500.0], np.full(400, 10.0)])
+    noise = np.random.default_rng(0).normal(0, 60, (5, len(truth)))
+    for shift in noise:
+        values = np.rint(truth + shift)
+        found = posterior_counts(values, 60.0, truth.sum())
+        projected = nonnegative(values, truth.sum())
+        assert np.abs(found - truth).sum() < 0.5 * np.abs(projected - truth).sum()
+        assert found[0] == pytest.approx(4000, rel=0.1)
+
+
+def test_without_noise_to_speak_of_nothing_moves():
+    truth = np.arange(1, 40) * 100.0
+    found = shrunk_towards(np.full(39, 2000.0), truth, stddev=np.full(39, 1.0), scale=np.full(39, 2000.0))
+    assert found == pytest.approx(truth, abs=1)
+
+
+def test_pure_noise_vanishes_and_a_spike_stays():
+    values = np.random.default_rng(1).normal(100, 20, 200)
+    values[17] = 900
+    found = shrunk_towards(np.full(200, 100.0), values, stddev=np.full(200, 20.0), scale=np.full(200, 100.0))
+    others = np.delete(found, 17)
+    assert np.abs(others - 100).mean() < 0.25 * np.abs(np.delete(values, 17) - 100).mean()
+    assert found[17] == pytest.approx(900, abs=60)
+
+
+def test_no_cells_are_no_cells():
+    assert len(shrunk_towards(*[np.zeros(0)] * 2, stddev=np.zeros(0), scale=np.zeros(0))) == 0

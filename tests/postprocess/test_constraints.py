@@ -1,0 +1,154 @@
+"""Hard constraints hold in every synthetic row of every method, and repairs change as little as they can."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+import sundog
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
+from sundog.errors import UserError
+from sundog.methods.recipes import METHODS
+from sundog.postprocess import enforce, violations
+from sundog.random.keys import key_of, split, uniforms
+
+DOCUMENT = {
+    "name": "wards",
+    "fields": [
+        {"name": "admitted", "type": "date", "constraints": {"minimum": "2024-01-01", "maximum": "2024-03-31", "required": True}},
+        {"name": "left", "type": "date", "constraints": {"minimum": "2024-01-01", "maximum": "2024-04-30"}},
+        {"name": "fee", "type": "integer", "constraints": {"minimum": 0, "maximum": 60, "required": True}},
+        {"name": "extra", "type": "integer", "constraints": {"minimum": 0, "maximum": 60, "required": True}},
+        {"name": "total", "type": "integer", "constraints": {"minimum": 0, "maximum": 100, "required": True}},
+        {"name": "sex", "type": "string", "categories": ["f", "m"], "constraints": {"required": True}},
+        {"name": "pregnant", "type": "boolean"},
+        {"name": "ward", "type": "string", "categories": list("abcdef"), "constraints": {"required": True}},
+        {"name": "floor", "type": "integer", "constraints": {"minimum": 0, "maximum": 4, "required": True}},
+    ],
+    "constraints": [
+        {"name": "order", "kind": "compare", "left": "admitted", "operator": "<=", "right": "left"},
+        {"name": "bill", "kind": "sum", "columns": ["fee", "extra"], "equals": "total"},
+        {"name": "share", "kind": "ratio", "numerator": "extra", "denominator": "fee", "maximum": 0.8},
+        {"name": "biology", "kind": "impossible", "where": {"sex": "m", "pregnant": True}},
+        {"name": "building", "kind": "determines", "columns": ["ward"], "column": "floor", "map": {"a": 3}},
+    ],
+}  # fmt: skip
+SCHEMA = Schema.from_json(DOCUMENT)
+
+
+def arbitrary(key, rows):
+    """Rows with nothing right: every column uniform."""
+    keys = split(key, len(SCHEMA.columns))
+    codes = [
+        np.floor(uniforms(k, rows) * column.size).astype(np.int64)
+        for k, column in zip(keys, SCHEMA.columns, strict=True)
+    ]
+    return Rows(SCHEMA, tuple(codes))
+
+
+def real_table(rows=600):
+    random = np.random.default_rng(0)
+    start = random.integers(0, 91, rows)
+    fee = random.integers(10, 55, rows)
+    extra = (fee * random.uniform(0, 0.8, rows)).astype(int)
+    ward = random.integers(0, 6, rows)
+    day = np.datetime64("2024-01-01")
+    sex = random.integers(0, 2, rows)
+    return {
+        "admitted": (day + start).tolist(),
+        "left": (day + np.minimum(start + random.integers(0, 30, rows), 120)).tolist(),
+        "fee": fee.tolist(),
+        "extra": extra.tolist(),
+        "total": np.minimum(fee + extra, 100).tolist(),
+        "sex": [("f", "m")[s] for s in sex],
+        "pregnant": ((sex == 0) & (random.random(rows) < 0.3)).tolist(),
+        "ward": [("abcdef")[w] for w in ward],
+        "floor": [(3, 0, 1, 1, 2, 4)[w] for w in ward],
+    }
+
+
+def _quick(recipe):
+    """The same recipe with less patience: constraints must hold however well a model fits."""
+    few = {"particles": 2000, "epochs": 10, "steps": 50}
+    known = {field.name for field in fields(recipe.generator)}
+    return replace(recipe, generator=replace(recipe.generator, **{k: v for k, v in few.items() if k in known}))
+
+
+@pytest.mark.parametrize(
+    "method", [pytest.param(name, marks=[pytest.mark.slow] * (name == "rap++-polished")) for name in METHODS]
+)
+def test_constraints_hold_in_every_row_of_every_method(method, tmp_path, monkeypatch):
+    monkeypatch.setitem(METHODS, method, _quick(METHODS[method]))
+    model = sundog.Synthesizer(
+        SCHEMA, epsilon=2.0, delta=1e-6, method=method, ledger=tmp_path / "ledger.sqlite", seed=3
+    ).fit(real_table())
+    for rows in (1, 500):
+        made = model.model.rows(rows)
+        assert len(made) == rows
+        assert violations(made) == {"order": 0, "bill": 0, "share": 0, "biology": 0, "building": 0}
+    values = made.to_arrow().to_pydict()
+    assert all(
+        fee + extra == total for fee, extra, total in zip(values["fee"], values["extra"], values["total"], strict=True)
+    )
+    assert all(floor == 3 for ward, floor in zip(values["ward"], values["floor"], strict=True) if ward == "a")
+    assert not any(pregnant for sex, pregnant in zip(values["sex"], values["pregnant"], strict=True) if sex == "m")
+
+
+def test_even_rows_with_nothing_right_are_mended():
+    assert all(violations(arbitrary(key_of(1), 2000)).values())
+    made = enforce(key_of(1), SCHEMA, draw=arbitrary, rows=2000)
+    assert not any(violations(made).values())
+    assert len({tuple(row) for row in np.stack(made.codes).T.tolist()}) > 1500  # mended, not copied
+
+
+def test_rows_that_satisfy_everything_stay_as_they_are():
+    once = enforce(key_of(1), SCHEMA, draw=arbitrary, rows=500)
+    again = enforce(key_of(2), SCHEMA, draw=lambda key, rows: once, rows=500)
+    for before, after in zip(once.codes, again.codes, strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+def test_a_repair_touches_only_the_columns_of_broken_constraints():
+    document = DOCUMENT | {"constraints": DOCUMENT["constraints"][3:4]}
+    schema = Schema.from_json(document)
+    drawn = Rows(schema, arbitrary(key_of(4), 1000).codes)
+    made = enforce(key_of(4), schema, draw=lambda key, rows: drawn, rows=1000)
+    for column, before, after in zip(schema.columns, drawn.codes, made.codes, strict=True):
+        if column.name not in ("sex", "pregnant"):
+            np.testing.assert_array_equal(before, after)
+    kept = (drawn.column("sex") == made.column("sex")) | (drawn.column("pregnant") == made.column("pregnant"))
+    assert kept.all()  # one of the two values stays
+
+
+def test_without_a_single_good_row_an_inequality_lands_on_its_limit():
+    schema = Schema.from_json(DOCUMENT | {"constraints": [{"kind": "sum", "columns": ["fee", "extra"], "maximum": 7}]})
+    codes = list(arbitrary(key_of(4), 50).codes)
+    codes[2], codes[3] = np.full(50, 30), np.arange(50) + 8
+    made = enforce(key_of(4), schema, draw=lambda key, rows: Rows(schema, tuple(codes)), rows=50)
+    assert not any(violations(made).values())
+
+
+def test_contradictions_end_with_a_message_that_names_the_constraints():
+    both = [
+        {"name": "up", "kind": "compare", "left": "fee", "operator": "<", "right": "extra"},
+        {"name": "down", "kind": "compare", "left": "fee", "operator": ">", "right": "extra"},
+    ]
+    schema = Schema.from_json(DOCUMENT | {"constraints": both})
+    with pytest.raises(UserError, match="'up', 'down'"):
+        enforce(key_of(0), schema, draw=lambda key, rows: Rows(schema, arbitrary(key, rows).codes), rows=10)
+
+
+def test_dependencies_take_the_most_common_value():
+    schema = Schema.from_json(DOCUMENT | {"constraints": DOCUMENT["constraints"][4:]})
+    codes = list(arbitrary(key_of(4), 3000).codes)
+    likely = uniforms(key_of(8), 3000) < 0.6
+    codes[8] = np.where(likely, np.array([1, 0, 4, 2, 2, 3])[codes[7]], codes[8])
+    made = enforce(key_of(4), schema, draw=lambda key, rows: Rows(schema, tuple(codes)), rows=3000)
+    for ward, floor in ((0, 3), (1, 0), (2, 4), (3, 2), (4, 2), (5, 3)):  # ward a follows the public map
+        assert set(made.column("floor")[made.column("ward") == ward]) == {floor}
+
+
+def test_violations_counts_what_breaks():
+    rows = arbitrary(key_of(1), 400)
+    assert violations(rows)["biology"] == int(((rows.column("sex") == 1) & (rows.column("pregnant") == 1)).sum())

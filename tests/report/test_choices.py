@@ -1,0 +1,56 @@
+"""What a run chose, in words: counted by hand on small releases."""
+
+import numpy as np
+import pytest
+
+from sundog.domain import Categorical, Schema
+from sundog.domain.axis import Axis
+from sundog.domain.unit import PrivacyUnit
+from sundog.queries import Marginal
+from sundog.released import Guarantee, Measurement, Payment, Released, Scores
+from sundog.report.choices import choices
+
+SCHEMA = Schema(tuple(Categorical(name, labels=tuple("abcd")) for name in ("one", "two", "three")))
+FINE = {name: Axis.whole(SCHEMA.column(name)) for name in SCHEMA.names}
+COARSE = {name: Axis.grouped(SCHEMA.column(name), [0, 0, 1, 1]) for name in SCHEMA.names}
+
+
+def table(*axes, receipt, stddev=10.0):
+    query = Marginal(axes)
+    return Measurement(query, np.full(query.size, 800 // query.size), stddev, receipt)
+
+
+def release(*measurements, scores=()):
+    paid = tuple(Payment(m.receipt, "gaussian", "", 0.25) for m in measurements)
+    guarantee = Guarantee(PrivacyUnit(), "gaussian", 0.25 * len(measurements))
+    return Released(SCHEMA, measurements, guarantee, paid, scores=scores)
+
+
+@pytest.fixture
+def alone():
+    return [table(FINE[name], receipt=name) for name in SCHEMA.names]
+
+
+def test_columns_alone(alone):
+    assert choices(release(*alone)) == ("Measured 3 of 3 columns alone, for 100 % of the budget.",)
+
+
+def test_pairs_their_resolution_and_those_left_out(alone):
+    pairs = {
+        names: Marginal((FINE[names[0]], FINE[names[1]]))
+        for names in (("one", "two"), ("one", "three"), ("two", "three"))
+    }
+    scores = Scores(tuple(pairs.values()), np.array([300, 200, 80]), 5.0, "scores")
+    measured = [
+        table(FINE["one"], FINE["two"], receipt="fine"),
+        table(COARSE["one"], COARSE["three"], receipt="coarse", stddev=20.0),
+    ]
+    columns, chosen, left = choices(release(*alone, *measured, scores=(scores,)))
+    assert columns.endswith("for 60 % of the budget.")
+    assert chosen.startswith("Measured 2 of 3 pairs of columns, 1 of them coarsely, for 40 % of the budget;")
+    assert "noise alone moves 6.0 % of the rows of a measured table (median; at most 8.0 %)" in chosen
+    assert left.startswith("Left out 1 pairs: by their noisy scores at most 5.0 % of the rows")
+
+
+def test_nothing_measured_chose_nothing():
+    assert choices(Released(SCHEMA, (), Guarantee(PrivacyUnit(), "gaussian", 0.0), ())) == ()
