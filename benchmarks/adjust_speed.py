@@ -36,7 +36,7 @@ FULL = {"sizes": [(50_000, 10, 10), (307_511, 10, 10), (307_511, 104, 10), (10_0
 
 def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Measure, and match once."""
-    from sundog.api.adjust import Adjustment, Payer, chosen
+    from sundog.api.adjust import Adjustment, AdjustmentBudget, chosen
     from sundog.domain import Schema
     from sundog.postprocess.match import Matching, match
     from sundog.random.keys import key_of
@@ -47,8 +47,8 @@ def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     synthetic = _table(rows, columns, strength=0.5, seed=seed)
     plan = Adjustment.of(synthetic, measures, schema=schema, matching=Matching(closest=True))
     with tempfile.TemporaryDirectory() as folder:
-        payer = Payer(1.0, 1e-9, ledger=Path(folder) / "ledger.sqlite")
-        released = plan.measured(payer.curator(_table(rows, columns, strength=0.7, seed=seed + 1), schema))
+        paying = AdjustmentBudget(1.0, 1e-9, ledger=Path(folder) / "ledger.sqlite")
+        released = plan.measured(paying.curator(_table(rows, columns, strength=0.7, seed=seed + 1), schema))
     measurements = chosen(released, plan.measures.queries)
     total = {"total": float(released.rows), "total_stddev": released.rows_stddev}
     start = time.process_time()

@@ -25,11 +25,11 @@ def compare(tmp_path):
 def test_everything_is_branded_and_on_the_ledger(compare, tmp_path):
     found = compare({"good": GOOD.to_arrow()}, test=related(100, 3).to_arrow())
     document = found.to_json()
-    assert document["private"] is True
-    assert document["brand"].startswith("PRIVATE")
-    assert "PRIVATE" in repr(found)
-    assert "PRIVATE" in found.to_html()[:6000]
-    assert "PRIVATE" in found._repr_html_()
+    assert document["confidential"] is True
+    assert document["brand"].startswith("CONFIDENTIAL")
+    assert "CONFIDENTIAL" in repr(found)
+    assert "CONFIDENTIAL" in found.to_html()[:6000]
+    assert "CONFIDENTIAL" in found._repr_html_()
     entries = Ledger(tmp_path / "ledger.sqlite").account("small").entries
     assert [entry.mechanism for entry in entries] == ["disclosed", "disclosed"]
     json.dumps(document, allow_nan=False)

@@ -447,9 +447,9 @@ def test_a_damaged_ledger_stops_every_run(place):
 def test_draft_check_and_use(place):
     drafted = run_command(place, "schema", "draft", "data.csv", "-o", "draft.json")
     assert drafted.code == 0, drafted.stderr
-    assert drafted.stdout.startswith("NON-PRIVATE draft: draft.json (9 fields)")
+    assert drafted.stdout.startswith("CONFIDENTIAL draft: draft.json (9 fields)")
     draft = document(drafted, "draft.json")
-    assert draft["notes"].startswith("NON-PRIVATE DRAFT")
+    assert draft["notes"].startswith("CONFIDENTIAL DRAFT")
     kinds = {field["name"]: field["type"] for field in draft["fields"]}
     assert kinds == {
         "visit": "integer",
@@ -468,7 +468,7 @@ def test_draft_check_and_use(place):
     assert checked.code == 0
     assert "draft.json is a valid schema: 9 columns" in checked.stdout
     assert drafted.ledger[0]["mechanism"] == "disclosed"
-    assert "NON-PRIVATE results were disclosed" in run_command(place, "ledger", "show").stdout
+    assert "CONFIDENTIAL results were disclosed" in run_command(place, "ledger", "show").stdout
     assert synthesize(place, schema="draft.json").code == 0
 
 

@@ -37,14 +37,14 @@ def sundog(folder, monkeypatch, capsys):
 def test_tables_side_by_side_on_the_terminal_as_json_and_as_a_page(folder, sundog):
     code, said, told = sundog("--synthetic", "ours.csv", "--compare", "theirs.csv", "real.csv", "--html", "page.html")
     assert code == 0, told
-    assert said.startswith("PRIVATE")
+    assert said.startswith("CONFIDENTIAL")
     assert said.splitlines()[2].split() == ["ours.csv", "theirs.csv", "real.csv"]
     page = folder / "page.html"
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     assert "http" not in page.read_text(encoding="utf-8")
     _, said, _ = sundog("--synthetic", "ours.csv", "--json", "--html", "page.html", "--force")
     document = json.loads(said)
-    assert document["private"] is True
+    assert document["confidential"] is True
     assert set(document["tables"][0]["scores"]) >= {"tv1", "tv2", "tv3", "sw1", "prefix", "halfspace"}
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
 
@@ -63,7 +63,7 @@ def test_a_private_page_does_not_go_into_a_release(folder, sundog):
     (folder / "released.json").write_text("{}", encoding="utf-8")
     code, _, told = sundog("--synthetic", "ours.csv", "--html", "page.html")
     assert code == 2
-    assert "PRIVATE; write it elsewhere" in told
+    assert "CONFIDENTIAL; write it elsewhere" in told
     assert not (folder / "page.html").exists()
     assert not (folder / "ledger.sqlite").exists()
 

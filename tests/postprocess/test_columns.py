@@ -8,7 +8,7 @@ from sundog.domain import Categorical, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.estimate.hierarchy import hierarchical
-from sundog.postprocess.columns import IN_ALL, settled
+from sundog.postprocess.columns import IN_ALL, column_estimates
 from sundog.postprocess.match import Matching, match
 from sundog.queries import Marginal, Moments, answer
 from sundog.random.keys import key_of
@@ -35,7 +35,7 @@ def measured(query, rows, *, stddev, seed):
 def test_other_queries_stay_as_they_are():
     moments = measured(Moments(("x", "y")), REAL, stddev=5.0, seed=0)
     pair = measured(Marginal.of(SCHEMA, "g", "t"), REAL, stddev=5.0, seed=1)
-    made = settled([moments, pair], SCHEMA, rows=3000.0)
+    made = column_estimates([moments, pair], SCHEMA, rows=3000.0)
     assert made == [moments, pair]
 
 
@@ -43,8 +43,8 @@ def test_what_is_known_of_a_column_counts_by_its_precision():
     query = Marginal.of(SCHEMA, "g")
     truth = answer(query, REAL)
     asked, known = (measured(query, REAL, stddev=sd, seed=3) for sd in (90.0, 3.0))
-    (alone,) = settled([asked], SCHEMA, rows=3000.0)
-    (pooled,) = settled([asked], SCHEMA, known=[known, asked], rows=3000.0)
+    (alone,) = column_estimates([asked], SCHEMA, rows=3000.0)
+    (pooled,) = column_estimates([asked], SCHEMA, known=[known, asked], rows=3000.0)
     assert pooled.stddev == pytest.approx((90.0**-2 + 3.0**-2) ** -0.5)
     assert np.abs(pooled.values - truth).sum() < np.abs(alone.values - truth).sum()
 
@@ -52,14 +52,14 @@ def test_what_is_known_of_a_column_counts_by_its_precision():
 def test_a_known_column_that_was_not_asked_for_is_not_matched():
     asked = measured(Marginal.of(SCHEMA, "g"), REAL, stddev=3.0, seed=0)
     known = measured(Marginal.of(SCHEMA, "t"), REAL, stddev=3.0, seed=1)
-    assert [m.query.columns for m in settled([asked], SCHEMA, known=[known], rows=3000.0)] == [("g",)]
+    assert [m.query.columns for m in column_estimates([asked], SCHEMA, known=[known], rows=3000.0)] == [("g",)]
 
 
 def test_long_columns_are_binned_to_what_can_be_solved():
     random = np.random.default_rng(0)
     numbers = {f"n{k}": random.integers(0, 100_000, 500).tolist() for k in range(3)}
     rows = open_table(numbers | {"few": [True] * 500}).read(LONG)
-    made = settled([measured(q, rows, stddev=2.0, seed=4) for q in hierarchical(LONG)], LONG, rows=500.0)
+    made = column_estimates([measured(q, rows, stddev=2.0, seed=4) for q in hierarchical(LONG)], LONG, rows=500.0)
     assert [m.query.columns for m in made] == [("n0",), ("n1",), ("n2",), ("few",)]
     assert sum(m.query.size for m in made) <= 1.3 * IN_ALL
     assert made[-1].query.axes[0] == Axis.whole(LONG.column("few"))
@@ -90,14 +90,14 @@ def test_a_coarser_axis_that_is_known_does_not_displace_what_was_asked():
     rows = open_table({f"n{k}": [j * 97 for j in range(1000)] for k in range(3)} | {"few": [True] * 1000}).read(LONG)
     asked = measured(Marginal((Axis.cut(column, range(0, 100_000, 5000)),)), rows, stddev=1.0, seed=0)
     other = measured(Marginal((Axis.cut(column, range(0, 100_000, 300)),)), rows, stddev=300.0, seed=1)
-    (made,) = settled([asked], LONG, known=[other], rows=1000.0)
+    (made,) = column_estimates([asked], LONG, known=[other], rows=1000.0)
     assert (made.query, made.stddev) == (asked.query, pytest.approx(1.0))
 
 
 def test_joined_labels_have_the_noise_of_all_of_them():
     schema = Schema((Categorical("job", labels=tuple(range(5000))),))
     rows = Rows(schema, (np.random.default_rng(0).integers(0, 5000, 20_000),))
-    (made,) = settled([measured(Marginal.of(schema, "job"), rows, stddev=8.0, seed=2)], schema, rows=20_000.0)
+    (made,) = column_estimates([measured(Marginal.of(schema, "job"), rows, stddev=8.0, seed=2)], schema, rows=20_000.0)
     assert made.query.size <= IN_ALL
     errors = made.values - answer(made.query, rows)
     assert np.sqrt((errors**2).mean()) < 3 * made.stddev
@@ -108,4 +108,4 @@ def test_there_are_never_many_more_cells_than_can_be_solved(columns, labels):
     schema = Schema(tuple(Categorical(f"c{k}", labels=tuple(range(labels))) for k in range(columns)))
     rows = Rows(schema, tuple(np.arange(2000) % labels for _ in range(columns)))
     asked = [measured(Marginal.of(schema, name), rows, stddev=0.5, seed=3) for name in schema.names]
-    assert sum(m.query.size for m in settled(asked, schema, rows=2000.0)) <= IN_ALL
+    assert sum(m.query.size for m in column_estimates(asked, schema, rows=2000.0)) <= IN_ALL

@@ -90,7 +90,7 @@ def test_checking_a_schema_reads_no_row(tmp_path):
 
 
 def test_a_draft_says_on_screen_only_what_it_wrote_where(tmp_path):
-    """Its file is branded NON-PRIVATE and holds what was read; its words do not."""
+    """Its file is branded CONFIDENTIAL and holds what was read; its words do not."""
     folder = worlds.write(tmp_path, [HEADER, *ROWS, *[LINES["in region"][16]] * 50])
     outcome = run_command(folder, "schema", "draft", worlds.DATA, "-o", "draft.json")
     assert outcome.code == 0

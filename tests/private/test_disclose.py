@@ -23,7 +23,7 @@ def test_rows_come_after_the_entry(ledger):
     assert account.disclosed
     assert account.rho == 0
     assert [entry.mechanism for entry in account.entries] == ["disclosed"]
-    assert "NON-PRIVATE" in account.entries[0].label
+    assert "CONFIDENTIAL" in account.entries[0].label
 
 
 def test_the_entry_is_there_even_if_reading_fails(ledger):

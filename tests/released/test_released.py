@@ -54,7 +54,7 @@ def test_the_number_of_rows_is_public_or_the_best_estimate():
         _ = released(measurements=()).rows
 
 
-WRONG = [
+MALFORMED = [
     "",
     "[]",
     "5",
@@ -65,7 +65,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("text", WRONG)
+@pytest.mark.parametrize("text", MALFORMED)
 def test_what_is_no_release_is_refused(tmp_path, text):
     path = tmp_path / "r.json"
     path.write_text(text)

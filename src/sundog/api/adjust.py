@@ -55,7 +55,7 @@ class Adjusted:
 
 
 @dataclass(frozen=True)
-class Payer:
+class AdjustmentBudget:
     """Who pays for measuring: the budget, the unit it protects, the account, and the kind of noise."""
 
     epsilon: float | None = None
@@ -229,9 +229,11 @@ def adjust(
         raise UserError("adjust: give either the real table with a budget, or measurements released before.")
     curator = None
     if released is None:
-        whom = PrivacyUnit(neighbours, unit, rows_per_unit)
-        payer = Payer(epsilon, delta, rho, whom, dataset, noise, None if ledger is None else Path(ledger))
-        curator = payer.curator(real, public, delimiter=delimiter)
+        protected = PrivacyUnit(neighbours, unit, rows_per_unit)
+        paying = AdjustmentBudget(
+            epsilon, delta, rho, protected, dataset, noise, None if ledger is None else Path(ledger)
+        )
+        curator = paying.curator(real, public, delimiter=delimiter)
     plan = Adjustment.of(
         table,
         measures,

@@ -1,4 +1,4 @@
-"""evaluate_tables: synthetic tables beside the real one. PRIVATE: what it returns is computed on real rows without noise.
+"""evaluate_tables: synthetic tables beside the real one. CONFIDENTIAL: what it returns is computed on real rows without noise.
 
 The rows come through the one door that writes the disclosure into the ledger first (private.disclose). Everything that
 leaves this module carries the brand, and files are readable by their owner only.
@@ -44,7 +44,7 @@ class TableScores:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """PRIVATE: the scores of all tables. `reference` are the learning scores of models trained on the real rows."""
+    """CONFIDENTIAL: the scores of all tables. `reference` are the learning scores of models trained on the real rows."""
 
     dataset: str
     columns: tuple[str, ...]
@@ -55,7 +55,7 @@ class Evaluation:
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"Evaluation(PRIVATE, dataset={self.dataset!r}, tables={[table.name for table in self.tables]})"
+        return f"Evaluation(CONFIDENTIAL, dataset={self.dataset!r}, tables={[table.name for table in self.tables]})"
 
     def _repr_html_(self) -> str:
         from sundog.report.evaluation import evaluation_fragment
@@ -66,7 +66,7 @@ class Evaluation:
         """Everything as plain JSON, with the brand."""
         names = [name for name in METRICS if any(name in table.scores for table in self.tables)]
         return {
-            "private": True,
+            "confidential": True,
             "brand": BRAND,
             "dataset": self.dataset,
             "columns": list(self.columns),
@@ -138,10 +138,10 @@ def evaluate_tables(
         check_synthetic(source, public, name=name)
     told("reading")
     tables = [read_synthetic(source, public, name=name) for name, source in sources.items()]
-    book = ledger if isinstance(ledger, Ledger) else Ledger(None if ledger is None else Path(ledger))
+    opened = ledger if isinstance(ledger, Ledger) else Ledger(None if ledger is None else Path(ledger))
     account = dataset or public.name or "unnamed"
     rows = [
-        disclose_rows(table, public, purpose=purpose, dataset=account, ledger=book) for purpose, table in held.items()
+        disclose_rows(table, public, purpose=purpose, dataset=account, ledger=opened) for purpose, table in held.items()
     ]
     return _evaluation(rows, tables, account=account, released=released, learning=learning, seed=seed, told=told)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from sundog.cli import options as o
-from sundog.cli.groups import Privacy, grouped
+from sundog.cli.groups import PrivacyOptions, grouped
 from sundog.cli.output import prepare_folder, progress, say, write_table
 from sundog.errors import UserError
 
@@ -45,7 +45,7 @@ def adjust(
     *,
     schema: o.SchemaFile,
     out: o.OutFolder,
-    privacy: Privacy,
+    privacy: PrivacyOptions,
     real: Real = None,
     measures: Measures = "correlations",
     released: Measured = None,
@@ -68,7 +68,7 @@ def adjust(
     _check_sources(real, released, privacy)
     adjusted = f"adjusted.{format}"
     with progress("reading") as report:
-        from sundog.api.adjust import Adjustment, Payer
+        from sundog.api.adjust import Adjustment, AdjustmentBudget
         from sundog.domain import Schema
         from sundog.postprocess.match import Matching
         from sundog.released import Released
@@ -76,15 +76,17 @@ def adjust(
 
         public = Schema.load(schema)
         known = None if released is None else Released.load(released)
-        payer = Payer(privacy.epsilon, privacy.delta, privacy.rho, privacy.whom(), dataset, noise, ledger)
-        curator = None if real is None else payer.curator(real, public, delimiter=delimiter)
+        paying = AdjustmentBudget(
+            privacy.epsilon, privacy.delta, privacy.rho, privacy.protected_unit(), dataset, noise, ledger
+        )
+        curator = None if real is None else paying.curator(real, public, delimiter=delimiter)
         plan = Adjustment.of(
             synthetic,
             measures,
             schema=public,
             matching=Matching(gamma, resample, closest, rows),
             rho=0.0 if curator is None else curator.remaining_rho,
-            neighbours=privacy.whom().neighbours,
+            neighbours=privacy.protected_unit().neighbours,
             released=known,
             before=None if before is None else Released.load(before),
             weights=weights,
@@ -138,7 +140,7 @@ def _tell(done: "Adjusted", out: Path, *, adjusted: str, remark: str | None, as_
     say(result, lines, as_json=as_json)
 
 
-def _check_sources(real: str | None, released: Path | None, privacy: Privacy) -> None:
+def _check_sources(real: str | None, released: Path | None, privacy: PrivacyOptions) -> None:
     """Either the private table with a budget, or earlier measurements without one."""
     if (real is None) == (released is None):
         raise UserError("adjust: give either --real DATA with a budget, or --released FILE that was measured before.")

@@ -1,4 +1,4 @@
-"""sundog evaluate: how alike synthetic tables are to the real one. PRIVATE: it looks at real rows without noise."""
+"""sundog evaluate: how alike synthetic tables are to the real one. CONFIDENTIAL: it looks at real rows without noise."""
 
 import os
 from pathlib import Path
@@ -49,7 +49,7 @@ def evaluate(
     force: o.Force = False,
     json: o.AsJson = False,
 ) -> None:
-    """Compare synthetic tables with the real one. PRIVATE: not for release; the ledger records the disclosure."""
+    """Compare synthetic tables with the real one. CONFIDENTIAL: not for release; the ledger records the disclosure."""
     with progress("starting") as report:
         from sundog.api.evaluate import evaluate_tables
         from sundog.domain import Schema
@@ -89,7 +89,7 @@ def _named(paths: list[Path]) -> dict[str, Path]:
 def _refuse_release_folder(html: Path) -> None:
     if any((html.resolve().parent / name).exists() for name in ("released.json", "certificate.json")):
         raise UserError(
-            f"--html: {str(html)!r} lies in a folder with a release, and this page is PRIVATE; write it elsewhere."
+            f"--html: {str(html)!r} lies in a folder with a release, and this page is CONFIDENTIAL; write it elsewhere."
         )
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableOptions:
     """The private table and its account."""
 
     data: o.Data
@@ -35,7 +35,7 @@ class Table:
 
         return PrivateTable(self.data, delimiter=self.delimiter, sql=self.sql)
 
-    def book(self) -> "Ledger":
+    def open_ledger(self) -> "Ledger":
         """The ledger."""
         from sundog.private.ledger import Ledger
 
@@ -43,8 +43,8 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Privacy:
-    """The budget and whom it protects."""
+class PrivacyOptions:
+    """The budget and the unit that it protects."""
 
     epsilon: o.Epsilon = None
     delta: o.Delta = None
@@ -53,7 +53,7 @@ class Privacy:
     unit: o.Unit = None
     rows_per_unit: o.RowsPerUnit = 1
 
-    def whom(self) -> "PrivacyUnit":
+    def protected_unit(self) -> "PrivacyUnit":
         """The neighbour relation and the unit."""
         from sundog.domain.unit import PrivacyUnit
 
@@ -61,7 +61,7 @@ class Privacy:
 
 
 @dataclass(frozen=True)
-class Making:
+class MethodOptions:
     """How the synthetic rows are made."""
 
     method: o.Method = "auto"

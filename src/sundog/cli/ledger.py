@@ -22,14 +22,14 @@ def show(dataset: OptionalName = None, ledger: o.LedgerFile = None, json: o.AsJs
     """Show what has been spent."""
     from sundog.private.ledger import Ledger
 
-    book = Ledger(ledger)
-    names = [dataset] if dataset else book.accounts()
-    lines = [f"Ledger: {book.path}"]
+    opened = Ledger(ledger)
+    names = [dataset] if dataset else opened.accounts()
+    lines = [f"Ledger: {opened.path}"]
     for name in names:
-        lines += _account_lines(book.account(name))
+        lines += _account_lines(opened.account(name))
     if not names:
         lines.append("Nothing has been spent yet.")
-    say(book.export(dataset), lines, as_json=json)
+    say(opened.export(dataset), lines, as_json=json)
 
 
 @app.command()
@@ -45,9 +45,9 @@ def limit(
     """Limit what all runs together may spend on a dataset; what would exceed it is refused (exit code 3)."""
     from sundog.private.ledger import Ledger
 
-    book = Ledger(ledger)
-    book.set_limit(dataset, epsilon=epsilon, delta=delta, rho=rho)
-    account = book.account(dataset)
+    opened = Ledger(ledger)
+    opened.set_limit(dataset, epsilon=epsilon, delta=delta, rho=rho)
+    account = opened.account(dataset)
     described = account.limit.describe() if account.limit else "none"
     result = {"dataset": dataset, "limit": {"epsilon": epsilon, "delta": delta, "rho": rho}}
     say(result, [f"{dataset}: limited to {described} in all."], as_json=json)
@@ -73,4 +73,4 @@ def _account_lines(account: "Account") -> list[str]:
     limit_line = f"  limit: {account.limit.describe() if account.limit else 'none'}"
     unit = f"  protects: {account.unit.describe()}" if account.unit else "  protects: nothing spent yet"
     lines = ["", account.dataset, unit, spent, limit_line, f"  entries: {len(account.entries)}"]
-    return [*lines, "  NON-PRIVATE results were disclosed from this dataset."] if account.disclosed else lines
+    return [*lines, "  CONFIDENTIAL results were disclosed from this dataset."] if account.disclosed else lines

@@ -1,19 +1,19 @@
 """sundog measure: spend the budget on noisy measurements, and write them; generating comes later and is free."""
 
 from sundog.cli import options as o
-from sundog.cli.groups import Making, Privacy, Table, grouped
+from sundog.cli.groups import MethodOptions, PrivacyOptions, TableOptions, grouped
 from sundog.cli.output import prepare_file, progress, say
 from sundog.cli.synthesize import fit_or_keep, spent, synthesizer_for
 
 
 @grouped
 def measure(
-    table: Table,
+    table: TableOptions,
     *,
     schema: o.SchemaFile,
     out: o.OutFile,
-    privacy: Privacy,
-    making: Making,
+    privacy: PrivacyOptions,
+    method: MethodOptions,
     force: o.Force = False,
     json: o.AsJson = False,
 ) -> None:
@@ -21,7 +21,7 @@ def measure(
     with progress("starting") as report:
         from sundog.report.certificate import claim
 
-        synthesizer = synthesizer_for(table, privacy, making, schema=schema)
+        synthesizer = synthesizer_for(table, privacy, method, schema=schema)
         prepare_file(out, force=force)
         fit_or_keep(synthesizer, table, keep=out, report=report)
         released = synthesizer.released
@@ -29,6 +29,6 @@ def measure(
     lines = [
         f"Measurements: {out} ({len(released.measurements)} queries)",
         f"Guarantee:    {claim(released.guarantee)}",
-        f"Next, at no privacy cost: sundog generate {out} --method {making.method} -o FOLDER",
+        f"Next, at no privacy cost: sundog generate {out} --method {method.method} -o FOLDER",
     ]
     say(spent(synthesizer) | {"measurements": len(released.measurements), "files": [str(out)]}, lines, as_json=json)

@@ -33,7 +33,9 @@ NeighboursOption = Annotated[
     Literal["add-remove", "replace"],
     typer.Option("--neighbours", help="add-remove: the number of rows is private; replace: it is public."),
 ]
-Unit = Annotated[str | None, typer.Option(help="The column that names whom to protect; default: each row is one.")]
+Unit = Annotated[
+    str | None, typer.Option(help="The column that names the people to protect; default: each row is one.")
+]
 RowsPerUnit = Annotated[int, typer.Option(help="How many rows of one unit are used at most (with --unit).")]
 Dataset = Annotated[
     str | None, typer.Option(help="The ledger's account; default: the schema's name, else the file's name.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sundog.cli import options as o
-from sundog.cli.groups import Privacy, Table, grouped
+from sundog.cli.groups import PrivacyOptions, TableOptions, grouped
 from sundog.cli.output import prepare_file, progress, say
 from sundog.errors import UserError
 
@@ -23,21 +23,21 @@ OptionalData = Annotated[
 
 @app.command()
 @grouped
-def draft(table: Table, *, out: o.OutFile, force: o.Force = False, json: o.AsJson = False) -> None:
-    """Draft a schema by reading the data: NON-PRIVATE, for the owner to review."""
+def draft(table: TableOptions, *, out: o.OutFile, force: o.Force = False, json: o.AsJson = False) -> None:
+    """Draft a schema by reading the data: CONFIDENTIAL, for the owner to review."""
     prepare_file(out, force=force)
     with progress("reading the table"):
         from sundog.private.draft import draft as draft_schema
 
         name = table.account(None)
-        document = draft_schema(table.open(), name=name, dataset=name, ledger=table.book())
+        document = draft_schema(table.open(), name=name, dataset=name, ledger=table.open_ledger())
     write_document(document, out)
     lines = [
-        f"NON-PRIVATE draft: {out} ({len(document['fields'])} fields)",
+        f"CONFIDENTIAL draft: {out} ({len(document['fields'])} fields)",
         "Its bounds and categories were read off the data. Before it may be used as a public schema, compare every",
         "minimum, maximum, category list and 'required' with what is publicly known, and change what is not.",
     ]
-    say({"file": str(out), "fields": len(document["fields"]), "private": False}, lines, as_json=json)
+    say({"file": str(out), "fields": len(document["fields"]), "confidential": True}, lines, as_json=json)
 
 
 @app.command()
@@ -96,11 +96,11 @@ def import_sdv(
 @app.command()
 @grouped
 def complete(
-    table: Table,
+    table: TableOptions,
     *,
     schema: o.SchemaFile,
     out: o.OutFile,
-    privacy: Privacy,
+    privacy: PrivacyOptions,
     force: o.Force = False,
     json: o.AsJson = False,
 ) -> None:
@@ -128,9 +128,9 @@ def complete(
             gaps.provisional,
             budget=budget,
             dataset=table.account(gaps.provisional.name),
-            unit=privacy.whom(),
+            unit=privacy.protected_unit(),
             accounting="gaussian",
-            ledger=table.book(),
+            ledger=table.open_ledger(),
             delta_thresholds=half,
         )
         prepare_file(out, force=force)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from sundog.cli import options as o
-from sundog.cli.groups import Making, Privacy, Table, grouped
+from sundog.cli.groups import MethodOptions, PrivacyOptions, TableOptions, grouped
 from sundog.cli.output import prepare_folder, progress, read_settings, say, write_table
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ RELEASE = ["released.json", "model.json", "certificate.json", "certificate.html"
 
 @grouped
 def synthesize(
-    table: Table,
+    table: TableOptions,
     *,
     schema: o.SchemaFile,
-    privacy: Privacy,
-    making: Making,
+    privacy: PrivacyOptions,
+    method: MethodOptions,
     out: o.OutFolder = Path("synthetic"),
     rows: o.Rows = None,
     format: o.Format = "csv",
@@ -39,7 +39,7 @@ def synthesize(
         from sundog.report.certificate import claim
 
         check_rows(rows)
-        synthesizer = synthesizer_for(table, privacy, making, schema=schema)
+        synthesizer = synthesizer_for(table, privacy, method, schema=schema)
         prepare_folder(out, [*RELEASE, synthetic], force=force)
         fit_or_keep(synthesizer, table, keep=out / "released.json", report=report)
         synthesizer.save(out)  # first of all: it was paid for
@@ -66,7 +66,9 @@ def synthesize(
     say(result, lines, as_json=json)
 
 
-def synthesizer_for(table: Table, privacy: Privacy, making: Making, *, schema: Path) -> "Synthesizer":
+def synthesizer_for(
+    table: TableOptions, privacy: PrivacyOptions, method: MethodOptions, *, schema: Path
+) -> "Synthesizer":
     """The synthesizer that a command's options describe."""
     from sundog.api.synthesizer import Synthesizer
     from sundog.domain import Schema
@@ -77,22 +79,22 @@ def synthesizer_for(table: Table, privacy: Privacy, making: Making, *, schema: P
         epsilon=privacy.epsilon,
         delta=privacy.delta,
         rho=privacy.rho,
-        method=making.method,
-        workload=making.workload,
-        settings=read_settings(making.set),
-        public=making.public,
-        adjust=making.adjust,
-        adjust_share=making.adjust_share,
+        method=method.method,
+        workload=method.workload,
+        settings=read_settings(method.set),
+        public=method.public,
+        adjust=method.adjust,
+        adjust_share=method.adjust_share,
         neighbours=privacy.neighbours,
         unit=privacy.unit,
         rows_per_unit=privacy.rows_per_unit,
         dataset=table.account(facts.name),
-        seed=making.seed,
+        seed=method.seed,
         ledger=table.ledger,
     )
 
 
-def fit_or_keep(synthesizer: "Synthesizer", table: Table, *, keep: Path, report: "Report") -> None:
+def fit_or_keep(synthesizer: "Synthesizer", table: TableOptions, *, keep: Path, report: "Report") -> None:
     """Fit; if something stops it after measuring, keep what was paid for."""
     try:
         synthesizer.fit(table.data, delimiter=table.delimiter, sql=table.sql, report=report)

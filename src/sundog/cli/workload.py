@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sundog.cli import options as o
-from sundog.cli.groups import Privacy, grouped
+from sundog.cli.groups import PrivacyOptions, grouped
 from sundog.cli.output import say
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def describe(
     file: Annotated[Path, typer.Argument(help="The workload file (TOML).")],
     *,
     schema: o.SchemaFile,
-    privacy: Privacy,
+    privacy: PrivacyOptions,
     json: o.AsJson = False,
 ) -> None:
     """Say what a workload would measure: queries, cells, sensitivity, noise per cell at a budget, memory."""
@@ -52,7 +52,7 @@ def describe(
 
     public = Schema.load(schema)
     workload = Workload.load(file, public)
-    unit = privacy.whom()
+    unit = privacy.protected_unit()
     asked = privacy.epsilon is not None or privacy.rho is not None
     budget = Budget(privacy.epsilon, privacy.delta, privacy.rho) if asked else None
     rho = budget.total_rho("gaussian") if budget else None

@@ -24,16 +24,16 @@ from sundog.released import Measurement
 LEAVES = 1024
 BRANCH = 4
 LEVELS = 5
-FEW = 48
+MOST_SINGLE_CELLS = 48
 """Columns with at most so many codes are counted code by code, in one level."""
-SOME = 40
+MOST_CELLS_COUNTED = 40
 LEAST = 0.2
 """A slope leaves a child at least so much of its even share."""
 
 
 def levels(column: Column) -> tuple[Marginal, ...]:
     """The one-way marginals to measure for a column, finest first."""
-    if not isinstance(column, Numeric) or column.size <= FEW:
+    if not isinstance(column, Numeric) or column.size <= MOST_SINGLE_CELLS:
         return (Marginal((Axis.whole(column),)),)
     count = min(LEAVES, column.steps)
     starts = sorted({(column.steps * k) // count for k in range(count)} | spikes(column))
@@ -49,9 +49,9 @@ def hierarchical(schema: Schema) -> tuple[Marginal, ...]:
 
 
 def level_shares(column: Column) -> list[float]:
-    """How columns divide a budget: by cells^(2/3), long ones no more than SOME cells; the levels of one equally."""
+    """How columns divide a budget: by cells^(2/3), long ones no more than MOST_CELLS_COUNTED cells; the levels of one equally."""
     number = len(levels(column))
-    return [min(column.size, SOME) ** (2 / 3) / number] * number
+    return [min(column.size, MOST_CELLS_COUNTED) ** (2 / 3) / number] * number
 
 
 def hierarchical_shares(schema: Schema) -> list[float]:

@@ -40,10 +40,10 @@ REAL = _named(
     WorkloadError("mean"),
     WorkloadError("max"),
 )
-"""Metrics on real rows, PRIVATE, in the order of the tables."""
+"""Metrics on real rows, CONFIDENTIAL, in the order of the tables."""
 
 LEARNING = _named(LogisticF1(), BoostingError())
-"""Metrics on real rows that train models, PRIVATE; they need scikit-learn."""
+"""Metrics on real rows that train models, CONFIDENTIAL; they need scikit-learn."""
 
 RELEASED: dict[str, Metric[Measured]] = {
     metric.name: metric

@@ -1,7 +1,7 @@
 """Metric: one number that says how alike a synthetic table is, and what it may be computed from.
 
 Two kinds, told apart by `needs`. "released" metrics are functions of released measurements and synthetic rows: public.
-"real" metrics look at real rows: whatever they return is PRIVATE, and the rows come through one door only
+"real" metrics look at real rows: whatever they return is CONFIDENTIAL, and the rows come through one door only
 (private.disclose), which writes the disclosure into the ledger first. No metric can open a table itself.
 
 Every random query of a metric is drawn from a key, by default that of seed 0, so that tables are asked the same
@@ -38,7 +38,7 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A synthetic table beside the real one. PRIVATE: it holds real rows.
+    """A synthetic table beside the real one. CONFIDENTIAL: it holds real rows.
 
     `test` are real rows that the synthesizer never saw; `baseline` is the synthetic table that this one improves upon;
     `workload` are the queries that the run was meant to answer.
@@ -110,7 +110,7 @@ class Metric(Protocol[Subject_contra]):
 
     @property
     def needs(self) -> Needs:
-        """What it is computed from; "real" makes the result PRIVATE."""
+        """What it is computed from; "real" makes the result CONFIDENTIAL."""
 
     def score(self, subject: Subject_contra) -> Score | None:
         """The score, or None where the tables have nothing to measure (no numeric column, no target, ...)."""

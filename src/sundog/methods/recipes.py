@@ -299,7 +299,7 @@ def with_settings(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
     return replace(recipe, generator=generator, settings=tuple(settings.items()))
 
 
-def able(queries: Sequence[Query]) -> list[str]:
+def methods_supporting(queries: Sequence[Query]) -> list[str]:
     """The methods whose generator can use all of these queries."""
     return [name for name, recipe in METHODS.items() if all(recipe.generator.supports(query) for query in queries)]
 
@@ -308,7 +308,7 @@ def check_support(recipe: Recipe, queries: Sequence[Query]) -> None:
     """Refuse, before any budget is spent, queries that the recipe's generator cannot use."""
     for query in queries:
         if not recipe.generator.supports(query):
-            others = able(queries)
+            others = methods_supporting(queries)
             remedy = f"methods that can: {', '.join(others)}" if others else "no method can use all of these queries"
             raise UserError(f"method {recipe.name!r} cannot use the query {query.describe()!r}; {remedy}.")
 

@@ -26,7 +26,7 @@ RARE = 0.001
 """Labels that are rarer may be matched as one, in a long column."""
 
 
-def settled(
+def column_estimates(
     measurements: Sequence[Measurement], schema: Schema, *, known: Sequence[Measurement] = (), rows: float
 ) -> list[Measurement]:
     """The measurements, those of single columns replaced by one estimate a column.

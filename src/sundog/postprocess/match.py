@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
-from sundog.postprocess.columns import settled
+from sundog.postprocess.columns import column_estimates
 from sundog.postprocess.denoise import Noisy, denoised
 from sundog.postprocess.resample import Resampling, drawn, row_weights, taken
 from sundog.postprocess.support import Support, support_of
@@ -126,7 +126,7 @@ def match(
     """
     check_rows_present(rows)
     how = matching or Matching()
-    measurements = settled(measurements, rows.schema, known=known, rows=total)
+    measurements = column_estimates(measurements, rows.schema, known=known, rows=total)
     support = support_of(rows, [m.query for m in measurements])
     answers = np.concatenate([m.values / m.query.unit / total for m in measurements])
     stddev = np.concatenate([np.full(m.query.size, m.stddev / m.query.unit / total) for m in measurements])

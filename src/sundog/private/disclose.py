@@ -1,7 +1,7 @@
-"""The one door through which real rows leave for evaluation. NON-PRIVATE: it adds no noise.
+"""The one door through which real rows leave for evaluation. CONFIDENTIAL: it adds no noise.
 
 The disclosure is written into the ledger first, durably; only then are the rows read. Everything computed from them is
-to be branded PRIVATE and kept from release: the guarantee of the certificates does not cover it.
+to be branded CONFIDENTIAL and kept from release: the guarantee of the certificates does not cover it.
 """
 
 from sundog.domain import Schema
@@ -10,11 +10,11 @@ from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable, open_private
 from sundog.sources.base import check_columns
 
-BRAND = "PRIVATE: computed on real rows without noise, outside every privacy guarantee. Do not release."
+BRAND = "CONFIDENTIAL: computed on real rows without noise, outside every privacy guarantee. Do not release."
 
 
 def disclose_rows(table: PrivateTable, schema: Schema, *, purpose: str, dataset: str, ledger: Ledger) -> Rows:
     """The real rows, after the disclosure is on the ledger. A table that lacks a column is refused before that."""
     check_columns(table.columns, schema.names)
-    ledger.disclose(dataset, f"NON-PRIVATE: real rows handed out for {purpose}, without noise")
+    ledger.disclose(dataset, f"CONFIDENTIAL: real rows handed out for {purpose}, without noise")
     return open_private(table).read(schema)

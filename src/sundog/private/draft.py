@@ -1,4 +1,4 @@
-"""Draft a schema by looking at the data. NON-PRIVATE: every domain in it is read off the rows.
+"""Draft a schema by looking at the data. CONFIDENTIAL: every domain in it is read off the rows.
 
 It saves the owner typing. Bounds are rounded outwards, and the owner must review every bound and every list against
 what is publicly known before the schema may be called public. The ledger records the disclosure.
@@ -15,7 +15,7 @@ from sundog.private.table import PrivateTable, open_private
 from sundog.sources.duck import DuckTable
 from sundog.sources.encode import RawColumn
 
-BRAND = "NON-PRIVATE DRAFT: read off the data. Review every bound and category list against public knowledge."
+BRAND = "CONFIDENTIAL DRAFT: read off the data. Review every bound and category list against public knowledge."
 FEW_LABELS = 100
 FEW_NUMBERS = 2
 

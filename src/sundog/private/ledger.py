@@ -84,7 +84,7 @@ class Ledger:
         account.refuse_over(Fraction(rho), Fraction(delta), accounting=accounting)
 
     def disclose(self, dataset: str, label: str) -> Receipt:
-        """Record that something computed on the rows is shown without noise: NON-PRIVATE."""
+        """Record that something computed on the rows is shown without noise: CONFIDENTIAL."""
         return self._write(dataset, [_body("disclosed", label=label)])[0]
 
     def set_limit(

@@ -29,5 +29,5 @@ class PrivateTable:
 
 
 def open_private(table: PrivateTable) -> Source:
-    """The rows themselves. For the curator, and for the doors that brand what they do NON-PRIVATE."""
+    """The rows themselves. For the curator, and for the doors that brand what they do CONFIDENTIAL."""
     return table._PrivateTable__source  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The page and the notebook view of an evaluation. PRIVATE: what they show was computed on real rows without noise.
+"""The page and the notebook view of an evaluation. CONFIDENTIAL: what they show was computed on real rows without noise.
 
 A function of the evaluation's JSON; it holds no rows and computes nothing. The brand stands first on the page.
 """

@@ -16,7 +16,7 @@ from sundog.generate.particles.embedding import Embedding
 from sundog.generate.particles.kernels import residuals
 from sundog.generate.particles.penalties import Bound, Protected
 from sundog.generate.particles.sliced_projection import largest_remainder
-from sundog.generate.particles.slices import Target, make_schedule, make_slices
+from sundog.generate.particles.slices import TargetMeasure, make_schedule, make_slices
 from sundog.queries import Marginal, answer
 from sundog.random.keys import key_of
 from sundog.released import Guarantee, Measurement, Released
@@ -70,7 +70,7 @@ def ready(kind="line", particles=20_000):
         Marginal((axes[0],)),
         Marginal(tuple(axes)),
     ]
-    targets = [Target(q, largest_remainder(random.random(q.size) ** 4, particles)) for q in queries]
+    targets = [TargetMeasure(q, largest_remainder(random.random(q.size) ** 4, particles)) for q in queries]
     slices = make_slices(key_of(0), embedding, targets, pool=16)
     return embedding, slices, random.random((embedding.coordinates, particles), dtype=np.float32)
 

@@ -23,7 +23,7 @@ CLOSE = 0.1
 """In rows."""
 FAINT = 1e-3
 """Cells that can move the trend by less than this share of what all can are not pulled harder for it."""
-WRONG = 0.02
+MOST_SUM_ERROR = 0.02
 """A trend that takes the sums off by more than this share of the rows is given up."""
 TYPICAL = 0.1
 """By how much a trend may be off, as a rank correlation."""
@@ -55,7 +55,7 @@ def fitted(table: Table, row: Row, column: Column, *, trend: Trend | None = None
         if trend is not None:
             moved = trend.scores**2
             pull += off / max(float(moved[made > 0].sum()), FAINT * float(moved.sum()), 1e-12)
-    if trend is not None and np.abs(made.sum(axis=1) - row).max() > WRONG * row.sum():
+    if trend is not None and np.abs(made.sum(axis=1) - row).max() > MOST_SUM_ERROR * row.sum():
         return fitted(table, row, column)  # the sums leave no room for the trend
     return made
 

@@ -23,7 +23,7 @@ FIRST, GROWTH = 2.0, 1.001
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class MeasuredTable:
     """A measured table of a clique: values, precisions, and for each axis the measured cell of every model cell."""
 
     clique: Clique
@@ -31,7 +31,7 @@ class Target:
     precisions: Float[np.ndarray, "..."]
     maps: tuple[Any, ...]
 
-    def joined(self, other: "Target") -> "Target":
+    def joined(self, other: "MeasuredTable") -> "MeasuredTable":
         """Two measurements of the same cells as one, weighted by their precisions."""
         precisions = self.precisions + other.precisions
         values = (self.precisions * self.values + other.precisions * other.values) / precisions
@@ -62,7 +62,7 @@ def _merged(table: Float[np.ndarray, "..."], axis: int, cells: Any, size: int) -
 class _Home:
     """Where a target is read off: the tree clique that holds it, and the potential it moves."""
 
-    target: Target
+    target: MeasuredTable
     node: int
     summed: tuple[int, ...]
     potential: Clique
@@ -71,7 +71,7 @@ class _Home:
 
 def descend(
     start: Potentials,
-    targets: list[Target],
+    targets: list[MeasuredTable],
     *,
     calibrate: Callable[[Potentials], Tables],
     nodes: tuple[Clique, ...],
@@ -107,7 +107,7 @@ def descend(
     return best[1], best[2]
 
 
-def _home(target: Target, nodes: tuple[Clique, ...], start: Potentials) -> _Home:
+def _home(target: MeasuredTable, nodes: tuple[Clique, ...], start: Potentials) -> _Home:
     wanted = {*target.clique}
     node = min((k for k, clique in enumerate(nodes) if wanted <= {*clique}), key=lambda k: (len(nodes[k]), k))
     potential = next(clique for clique in start if wanted <= {*clique})

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.estimate.bins import Leaves, refined
-from sundog.generate.graphical.mirror_descent import Target
+from sundog.generate.graphical.mirror_descent import MeasuredTable
 from sundog.queries import Marginal
 from sundog.released import Released
 
@@ -26,14 +26,14 @@ def model_axes(released: Released, leaves: list[Leaves]) -> list[Axis]:
     return [refined(used[one.column.name], one.column) if one.column.name in used else one.axis for one in leaves]
 
 
-def targets_of(released: Released, axes: list[Axis]) -> list[Target]:
+def targets_of(released: Released, axes: list[Axis]) -> list[MeasuredTable]:
     """All measured marginals as targets of the descent; what was measured again is one target."""
     made = [
         _target(m.query, m.values / released.rows, m.stddev / released.rows, axes, released.schema)
         for m in released.measurements
         if isinstance(m.query, Marginal)
     ]
-    targets: dict[Any, Target] = {}
+    targets: dict[Any, MeasuredTable] = {}
     for target in made:
         if target is not None:
             mark = (target.clique, target.values.shape, *(None if m is None else m.tobytes() for m in target.maps))
@@ -43,7 +43,7 @@ def targets_of(released: Released, axes: list[Axis]) -> list[Target]:
 
 def _target(
     query: Marginal, values: Float[np.ndarray, " cells"], stddev: float, axes: list[Axis], schema: Schema
-) -> Target | None:
+) -> MeasuredTable | None:
     """A measurement in the model's terms; a one-way measurement finer than the model is added up to the model's cells."""
     places = [schema.position(name) for name in query.columns]
     if len(places) == 1 and query.axes[0] != axes[places[0]]:
@@ -54,17 +54,17 @@ def _target(
     coarser = [query.axes[k] for k in order]
     finer = [axes[places[k]] for k in order]
     maps = [None if fine == coarse else _cell_map(fine, coarse) for fine, coarse in zip(finer, coarser, strict=True)]
-    return Target(tuple(sorted(places)), table, np.full(table.shape, stddev**-2), tuple(maps))
+    return MeasuredTable(tuple(sorted(places)), table, np.full(table.shape, stddev**-2), tuple(maps))
 
 
-def _added_up(fine: Leaves, stddev: float, model: Axis, place: int) -> Target | None:
+def _added_up(fine: Leaves, stddev: float, model: Axis, place: int) -> MeasuredTable | None:
     """One-way values on the model's cells; None where the cells do not nest (the values still shape the leaves)."""
     if fine.axis.groups is not None or fine.within(model).axis != fine.axis:
         return None
     cells = fine.cells(model)
     summed = np.bincount(cells, weights=fine.proportions, minlength=model.size)
     parts = np.bincount(cells, minlength=model.size)
-    return Target((place,), summed, 1 / (np.maximum(parts, 1) * stddev**2), (None,))
+    return MeasuredTable((place,), summed, 1 / (np.maximum(parts, 1) * stddev**2), (None,))
 
 
 def _cell_map(fine: Axis, coarse: Axis) -> Any:

@@ -35,7 +35,7 @@ from sundog.random.keys import Key, fold_in, key_of, permutation, split, uniform
 from sundog.released import Released
 
 Engine = Literal["auto", "numba", "jax"]
-FEW = 10_000
+LEAST_PARTICLES = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Particles:
         """Particles spread as wide as the columns' cells are."""
         embedding = Embedding.of(schema, grains(schema, ()), kind=self.embedding)
         shares = [widths(place.axis) / place.axis.codes for place in embedding.places]
-        return ParticleState(schema, embedding, _start(key, embedding, shares, FEW))
+        return ParticleState(schema, embedding, _start(key, embedding, shares, LEAST_PARTICLES))
 
     def fit(self, key: Key, state: ParticleState, *, released: Released) -> ParticleState:
         """Move the particles until they match the released marginals; a state fitted before is refitted gently."""
@@ -91,7 +91,7 @@ class Particles:
         estimates = consistent(released) if self.consistency else estimates_of(released)
         if not estimates:
             return state
-        count = state.positions.shape[1] if state.fits else min(self.particles, max(FEW, 4 * released.rows))
+        count = state.positions.shape[1] if state.fits else min(self.particles, max(LEAST_PARTICLES, 4 * released.rows))
         axes = grains(state.schema, [estimate.query for estimate in estimates])
         embedding = Embedding.of(state.schema, axes, kind=self.embedding)
         targets = make_targets(

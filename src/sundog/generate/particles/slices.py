@@ -19,7 +19,7 @@ POINTS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class TargetMeasure:
     """How many particles should lie in each cell of a marginal."""
 
     query: Marginal
@@ -58,7 +58,7 @@ class Schedule:
     batches: int
 
 
-def make_slices(key: Key, embedding: Embedding, targets: Sequence[Target], *, pool: int) -> Slices:
+def make_slices(key: Key, embedding: Embedding, targets: Sequence[TargetMeasure], *, pool: int) -> Slices:
     """Project and sort every target along its own pool of directions."""
     parts, counts = [], []
     for number, target in enumerate(targets):
@@ -83,7 +83,7 @@ def make_slices(key: Key, embedding: Embedding, targets: Sequence[Target], *, po
 
 
 def _sorted(
-    embedding: Embedding, target: Target, directions: Directions
+    embedding: Embedding, target: TargetMeasure, directions: Directions
 ) -> tuple[Float[np.ndarray, "directions points"], Float[np.ndarray, "directions points"]]:
     """Along each direction the occupied cells' positions in order, and the cumulative share of particles."""
     occupied = np.flatnonzero(target.counts)

@@ -18,7 +18,7 @@ from sundog.estimate.consistency import Estimate, coarsening, starts_of
 from sundog.estimate.nonnegative import nonnegative
 from sundog.generate.particles.embedding import Embedding, Kind
 from sundog.generate.particles.sliced_projection import largest_remainder, project
-from sundog.generate.particles.slices import Target
+from sundog.generate.particles.slices import TargetMeasure
 from sundog.queries import Marginal
 from sundog.random.keys import Key, fold_in
 
@@ -58,7 +58,7 @@ def make_targets(
     kind: Kind,
     projection: Projection,
     particles: int,
-) -> tuple[Target, ...]:
+) -> tuple[TargetMeasure, ...]:
     """The quantised probability measures of all tables, on the grain."""
     own = {axis.column: (axis, one_way(estimates, axis)) for axis in axes}
     lifted: dict[int, tuple[Marginal, Float[np.ndarray, " cells"]]] = {}
@@ -68,7 +68,7 @@ def make_targets(
         finer = [lifted[k] for k in lifted if set(estimate.query.columns) <= set(estimates[k].query.columns)]
         lifted[number] = _on_grain(estimate.query, measure, own, finer=finer)
     found = [lifted[number] for number in range(len(estimates))]
-    return tuple(Target(query, largest_remainder(measure, particles)) for query, measure in found)
+    return tuple(TargetMeasure(query, largest_remainder(measure, particles)) for query, measure in found)
 
 
 def _probabilities(

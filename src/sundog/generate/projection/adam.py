@@ -63,15 +63,15 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
+class Best:
     """The best parameters so far and their loss."""
 
     params: Params
     loss: float
 
-    def better(self, params: Params, loss: float) -> "Settled":
+    def better(self, params: Params, loss: float) -> "Best":
         """These, or the given ones if their loss is less."""
-        return Settled(params, loss) if loss < self.loss else self
+        return Best(params, loss) if loss < self.loss else self
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ def started(params: Params, problem: Problem, *, descent: Descent, sharpness: di
     return Position(params, moments, matrix, (descent.rate, descent.number_rate))
 
 
-def walked(
+def advanced(
     position: Position, problem: Problem, *, steps: int, sharpness: dict[Kind, float]
 ) -> tuple[Position, dict[Kind, float]]:
     """So many steps; the position after them, and the loss of each class before the last one."""
@@ -110,9 +110,9 @@ def walked(
 def descended(params: Params, problem: Problem, *, descent: Descent) -> Params:
     """The best parameters of a descent whose relaxed loss is the exact one (soft cells only)."""
     position = started(params, problem, descent=descent, sharpness=STILL)
-    best, halved = Settled(params, float("inf")), 0
+    best, halved = Best(params, float("inf")), 0
     for _ in range(0, descent.steps, descent.window):
-        position, losses = walked(position, problem, steps=descent.window, sharpness=STILL)
+        position, losses = advanced(position, problem, steps=descent.window, sharpness=STILL)
         loss = sum(losses.values())
         if loss > best.loss * (1 - descent.tolerance):
             halved, position = halved + 1, slower(position)

@@ -45,7 +45,7 @@ class Panel:
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class MeasuredCells:
     """Noisy proportions of a query and the weight of each in the loss."""
 
     query: Any
@@ -76,7 +76,7 @@ def label_axes(query: Inner | Conditional, schema: Schema) -> list[Axis]:
     ]
 
 
-def member_panels(frame: Frame, target: Target, *, known: Known) -> list[Panel]:
+def member_panels(frame: Frame, target: MeasuredCells, *, known: Known) -> list[Panel]:
     """The panels of thresholds or conditions."""
     labels, answers = _by_label(frame, target)
     kind: Kind = "ranges" if isinstance(_inner(target.query), Ranges) else "halfspaces"
@@ -114,7 +114,9 @@ def _labels(frame: Frame, query: Any) -> Int[np.ndarray, " labels"]:
     return frame.cells(query.label) if isinstance(query, Conditional) else np.array([frame.one])
 
 
-def _by_label(frame: Frame, target: Target) -> tuple[Int[np.ndarray, " labels"], Float[np.ndarray, "queries labels"]]:
+def _by_label(
+    frame: Frame, target: MeasuredCells
+) -> tuple[Int[np.ndarray, " labels"], Float[np.ndarray, "queries labels"]]:
     """The label features, and the noisy proportions with the complement as the last column (0 where there is none)."""
     labels = _labels(frame, target.query)
     if isinstance(target.query, Conditional):

@@ -27,7 +27,7 @@ from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.estimate.bins import leaves_of, uniform_leaves
 from sundog.generate.projection.adam import Descent, Params, Problem, descended, hard_matrix
-from sundog.generate.projection.panels import Matrix, Panel, Target, label_axes, member_answers, member_panels
+from sundog.generate.projection.panels import Matrix, MeasuredCells, Panel, label_axes, member_answers, member_panels
 from sundog.generate.projection.soft_table import (
     Frame,
     Known,
@@ -131,7 +131,7 @@ def restarted(
     return SoftTable(frame, fresh_params(key, frame, leaves=leaves, rows=state.rows, simplex=simplex), leaves)
 
 
-def targets_of(released: Released) -> list[Target]:
+def targets_of(released: Released) -> list[MeasuredCells]:
     """All measurements as proportions, trees table by table, with weights by which the loss is about 1 at the noise."""
     cells = sum(measurement.query.size for measurement in released.measurements)
     targets = []
@@ -141,13 +141,13 @@ def targets_of(released: Released) -> list[Target]:
         if isinstance(measurement.query, BinaryTree):
             tables = measurement.query.tables
             parts = np.split(values, np.cumsum([table.size for table in tables])[:-1])
-            targets += [Target(table, part, weight) for table, part in zip(tables, parts, strict=True)]
+            targets += [MeasuredCells(table, part, weight) for table, part in zip(tables, parts, strict=True)]
         else:
-            targets.append(Target(measurement.query, values, weight))
+            targets.append(MeasuredCells(measurement.query, values, weight))
     return targets
 
 
-def panels_of(frame: Frame, targets: Sequence[Target], *, known: Known) -> list[Panel]:
+def panels_of(frame: Frame, targets: Sequence[MeasuredCells], *, known: Known) -> list[Panel]:
     """The panels of all measurements."""
     tables = [target for target in targets if isinstance(target.query, Marginal)]
     members = [target for target in targets if not isinstance(target.query, Marginal)]
@@ -166,7 +166,7 @@ def problem_of(table: SoftTable, released: Released, *, maker: Any) -> Problem:
     return Problem(maker, known, panels_of(maker.frame, targets, known=known))
 
 
-def _column_of_numbers(target: Target, frame: Frame) -> bool:
+def _column_of_numbers(target: MeasuredCells, frame: Frame) -> bool:
     """A number column's own marginal: its rows follow it by rank, and its cells are too narrow for any sigmoid."""
     return (
         isinstance(target.query, Marginal)

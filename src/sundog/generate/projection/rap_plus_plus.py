@@ -25,7 +25,7 @@ from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.estimate.bins import uniform_leaves
-from sundog.generate.projection.adam import Descent, Params, Position, Problem, Settled, respaced, started, walked
+from sundog.generate.projection.adam import Best, Descent, Params, Position, Problem, advanced, respaced, started
 from sundog.generate.projection.panels import Kind
 from sundog.generate.projection.rap import (
     Simplex,
@@ -93,9 +93,9 @@ class AnnealedProjection:
         sharpness: Sharpness = dict.fromkeys(("cells", "ranges", "halfspaces"), self.annealing.first)
         position = started(params, problem, descent=self.descent, sharpness=sharpness)
         exact, relaxed = problem.exact_losses(params), dict[Kind, float]()
-        best = Settled(params, sum(exact.values()))
+        best = Best(params, sum(exact.values()))
         for _ in range(0, self.descent.steps, self.descent.window):
-            position, losses = walked(position, problem, steps=self.descent.window, sharpness=sharpness)
+            position, losses = advanced(position, problem, steps=self.descent.window, sharpness=sharpness)
             found = problem.exact_losses(position.params)
             best = best.better(position.params, sum(found.values()))
             for kind in losses:

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from sundog.domain.axis import Axis
-from sundog.generate.projection.panels import Matrix, Panel, Target
+from sundog.generate.projection.panels import Matrix, MeasuredCells, Panel
 from sundog.generate.projection.soft_table import Frame
 from sundog.lazy_jax import jit, jnp
 from sundog.queries import Marginal
@@ -27,7 +27,7 @@ CELLS = (16, 64, 256)
 Lines = tuple[Int[np.ndarray, "depth lines"], Float[np.ndarray, "lines cells"], Float[np.ndarray, " lines"]]
 
 
-def tile_panels(frame: Frame, targets: Sequence[Target]) -> list[Panel]:
+def tile_panels(frame: Frame, targets: Sequence[MeasuredCells]) -> list[Panel]:
     """The tiles of all these marginals."""
     depth = max((len(target.query.axes) - 1 for target in targets), default=1)
     groups: dict[Axis | None, list[Lines]] = {}
@@ -51,7 +51,7 @@ def _group(frame: Frame, right: Axis | None, members: Sequence[Lines]) -> Iterat
             yield Panel("cells", _add_tile, arrays)
 
 
-def _lines(frame: Frame, target: Target, depth: int) -> tuple[Axis | None, Lines]:
+def _lines(frame: Frame, target: MeasuredCells, depth: int) -> tuple[Axis | None, Lines]:
     """A table as lines of left factors against its largest axis (a one-way table: against the constant 1)."""
     query: Marginal = target.query
     axes = list(query.axes)
