@@ -28,6 +28,11 @@ def test_a_replaced_unit_is_not_said_to_make_the_number_of_rows_public():
     [
         (("swap",), "neighbours: found 'swap'; allowed are 'add-remove' and 'replace'"),
         (("replace", "who", 0), "rows per unit: found 0; it must be 1 or more"),
+        (("replace", "who", 1.01), "rows per unit: found 1.01; it must be a whole number"),
+        (("replace", "who", 2.0), "rows per unit: found 2.0; it must be a whole number"),
+        (("replace", "who", True), "rows per unit: found True; it must be a whole number"),
+        (("replace", "who", "2"), "rows per unit: found '2'; it must be a whole number"),
+        (("replace", "who", 10**20), "rows per unit: found 1e\\+20; it must be at most"),
         (("replace", None, 2), "needs a unit column; name it with --unit"),
     ],
 )

@@ -30,8 +30,8 @@ def generate(
         from sundog.methods.loop import check_rows
         from sundog.released import Released
 
-        check_rows(rows)
         measurements = Released.load(released)
+        check_rows(rows, measurements.schema)
         prepare_folder(out, [*RELEASE, synthetic], force=force)
         report(f"fitting {method}")
         model = Model.from_released(measurements, method=method, seed=seed, public=public, settings=read_settings(set))

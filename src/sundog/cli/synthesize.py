@@ -38,8 +38,8 @@ def synthesize(
         from sundog.methods.loop import check_rows
         from sundog.report.certificate import claim
 
-        check_rows(rows)
         synthesizer = synthesizer_for(table, privacy, method, schema=schema)
+        check_rows(rows, synthesizer.schema)
         prepare_folder(out, [*RELEASE, synthetic], force=force)
         fit_or_keep(synthesizer, table, keep=out / "released.json", report=report)
         synthesizer.save(out)  # first of all: it was paid for

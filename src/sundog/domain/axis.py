@@ -14,6 +14,7 @@ from jaxtyping import Int
 
 from sundog.domain import Column, Numeric
 from sundog.errors import UserError
+from sundog.sizes import whole_number
 
 POINTWISE = 128
 """A numeric column with at most this many grid points is cut into its points."""
@@ -113,7 +114,7 @@ class Axis:
         """
         if not isinstance(column, Numeric):
             return Axis.whole(column)
-        wanted = bins if bins is not None else column.bins
+        wanted = whole_number("bins", bins) if bins is not None else column.bins
         if isinstance(wanted, tuple):
             return Axis.cut(column, wanted)
         if wanted is None and column.steps <= POINTWISE:

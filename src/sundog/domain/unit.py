@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from sundog.errors import UserError
+from sundog.sizes import MOST_ROWS, whole_number
 
 Neighbours = Literal["add-remove", "replace"]
 
@@ -24,8 +25,7 @@ class PrivacyUnit:
     def __post_init__(self) -> None:
         if self.neighbours not in get_args(Neighbours):
             raise UserError(f"neighbours: found {self.neighbours!r}; allowed are 'add-remove' and 'replace'.")
-        if self.rows < 1:
-            raise UserError(f"rows per unit: found {self.rows}; it must be 1 or more.")
+        object.__setattr__(self, "rows", whole_number("rows per unit", self.rows, most=MOST_ROWS))
         if self.column is None and self.rows != 1:
             raise UserError("rows per unit: needs a unit column; name it with --unit COLUMN (unit=... in Python).")
 

@@ -20,6 +20,7 @@ from sundog.generate import Generator
 from sundog.methods.recipes import METHODS, recipe_of
 from sundog.random.keys import Key, key_of, permutation, split
 from sundog.released import Measurement, Released
+from sundog.sizes import whole_number
 
 FEWEST_TABLES = 2
 
@@ -43,8 +44,7 @@ def compare(
     report: Callable[[str], None] = lambda _: None,
 ) -> list[Standing]:
     """The methods, best first; those that cannot use the release come last. Methods with one generator share a result."""
-    if folds < 2:
-        raise UserError(f"folds: found {folds}; it must be 2 or more.")
+    folds = whole_number("folds", folds, least=2)
     if not released.measurements:
         raise UserError("compare: this release holds no measurement; write one with: sundog measure.")
     done: dict[Any, Standing] = {}

@@ -9,7 +9,6 @@ from typing import Any
 
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
-from sundog.errors import UserError
 from sundog.generate import Generator, UsesPublic
 from sundog.methods.recipes import Recipe, check_public, check_support
 from sundog.postprocess.constraints import enforce
@@ -17,7 +16,10 @@ from sundog.private.curator import Curator
 from sundog.queries import Query
 from sundog.random.keys import Key, split
 from sundog.released import Proposal, Released
+from sundog.sizes import MOST_ROWS, refuse_beyond_memory, whole_number
 
+CELL_BYTES = 8
+"""What one synthetic cell takes at the least, from its code to the file."""
 Report = Callable[[str], None]
 """Told what is going on, in a few public words."""
 
@@ -111,14 +113,15 @@ def fit_released(key: Key, released: Released, *, recipe: Recipe, public: Rows |
 
 def sample(key: Key, generator: Generator[Any], *, schema: Schema, state: Any, rows: int) -> Rows:
     """Synthetic rows, every one satisfying the schema's constraints."""
-    check_rows(rows)
+    check_rows(rows, schema)
     return enforce(key, schema, draw=lambda k, count: generator.sample(k, state, rows=count), rows=rows)
 
 
-def check_rows(rows: int | None) -> None:
-    """Refuse a number of rows that makes no table."""
-    if rows is not None and rows < 1:
-        raise UserError(f"rows: found {rows}; it must be 1 or more.")
+def check_rows(rows: int | None, schema: Schema) -> None:
+    """Refuse a number of rows that makes no table, or one that memory cannot hold."""
+    if rows is not None:
+        size = whole_number("rows", rows, most=MOST_ROWS) * len(schema.columns) * CELL_BYTES
+        refuse_beyond_memory(f"rows: {rows} rows", size, remedy="Ask for fewer; several seeds give several parts.")
 
 
 def check_recipe(recipe: Recipe, schema: Schema, *, public: Rows | None) -> None:

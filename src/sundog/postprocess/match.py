@@ -32,6 +32,7 @@ from sundog.postprocess.tilt import Tilt, tilt
 from sundog.queries import Moments, Query
 from sundog.random.keys import Key, split
 from sundog.released import Measurement
+from sundog.sizes import MOST_ROWS, whole_number
 
 GAMMA = 1e-5
 TRUST = 50.0
@@ -61,8 +62,8 @@ class Matching:
             raise UserError(f"gamma: found {self.gamma!r}; it must be a number, 0 or more.")
         if self.how not in get_args(Resampling):
             raise UserError(f"resample: found {self.how!r}; allowed are {', '.join(get_args(Resampling))}.")
-        if self.rows is not None and self.rows < 1:
-            raise UserError(f"rows: found {self.rows}; it must be 1 or more.")
+        if self.rows is not None:
+            whole_number("rows", self.rows, most=MOST_ROWS)
         if self.rows is not None and self.how == "weights":
             raise UserError("rows: weights are written for the rows as they are; leave out the number of rows.")
 

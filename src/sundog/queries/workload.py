@@ -29,6 +29,7 @@ from sundog.queries.marginal import conditional_marginals, marginals
 from sundog.queries.moment import moments
 from sundog.queries.ranges import prefixes, ranges
 from sundog.queries.tree import trees
+from sundog.sizes import whole_number
 
 Options = ParamSpec("Options")
 
@@ -37,9 +38,11 @@ def _workload(
     build: Callable[Concatenate[Schema, Options], Sequence[Query]],
 ) -> Callable[Concatenate[Schema, Options], "Workload"]:
     """The same builder, its queries as a workload in which all count alike."""
+    parameters = inspect.signature(build).parameters
 
     @wraps(build)
     def built(schema: Schema, /, *args: Options.args, **options: Options.kwargs) -> "Workload":
+        _check_counts(parameters, options)
         queries = build(schema, *args, **options)
         return Workload(schema, tuple(queries), (1.0,) * len(queries))
 
@@ -142,14 +145,22 @@ def _entry(entry: Any, number: int, schema: Schema, reference: Rows | None) -> W
         raise UserError(f"{place}: {error}") from None
 
 
+def _check_counts(parameters: Mapping[str, inspect.Parameter], options: Mapping[str, Any]) -> None:
+    """Whole numbers where the builder's own annotation asks for one."""
+    for name, value in options.items():
+        annotation = parameters[name].annotation if name in parameters else None
+        optional = type(None) in get_args(annotation)
+        if int in (annotation, *get_args(annotation)) and not (optional and value is None):
+            whole_number(name, value, least=0)
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _check_option(option: str, value: Any, annotation: Any) -> None:
-    """Whether a value is what the builder's own annotation asks for: a whole number, or a list of texts."""
+    """Whether a value is a list of texts, where the builder's own annotation does not ask for a whole number."""
     if int in (annotation, *get_args(annotation)):
-        if not _is_number(value) or not isinstance(value, int) or value < 0:
-            raise UserError(f"{option} is {value!r}; it must be a whole number, 0 or more.")
-    elif not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        return
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise UserError(f"{option} is {value!r}; it must be a list of texts.")

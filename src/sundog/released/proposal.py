@@ -13,6 +13,7 @@ from jaxtyping import Int
 
 from sundog.errors import UserError
 from sundog.queries import Query
+from sundog.sizes import whole_number
 
 Score = Literal["L1", "Linf"]
 
@@ -34,8 +35,9 @@ class Selection:
     penalties: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
-        if self.k < 1 or not self.candidates:
-            raise UserError(f"selection: found {self.k} to choose of {len(self.candidates)}; it needs at least 1 of 1.")
+        whole_number("selection: how many to choose", self.k)
+        if not self.candidates:
+            raise UserError("selection: found no candidate; it needs at least one to choose from.")
         if [len(estimate) for estimate in self.estimates] != [query.size for query in self.candidates]:
             raise UserError("selection: the estimates do not fit the candidates; give one vector a candidate.")
         for numbers in (self.weights, self.penalties):

@@ -1,0 +1,58 @@
+"""Sizes that users and files ask for: whole numbers within bounds, checked before anything is allocated.
+
+A count that is not whole is refused, never rounded: 1.01 rows per unit would keep two rows and charge for 1.01.
+"""
+
+import operator
+import os
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sundog.errors import UserError
+
+MOST_ROWS = 2**40
+"""More rows than any table here may have; sums of counts then stay far below 2^63."""
+_CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def whole_number(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
+    """The value as an int: Python's or NumPy's, but no float, no text and no truth value."""
+    try:
+        if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise UserError(f"{name}: found {_shown(value)}; it must be a whole number.") from None
+    if number < least:
+        raise UserError(f"{name}: found {_shown(number)}; it must be {least} or more.")
+    if most is not None and number > most:
+        raise UserError(f"{name}: found {_shown(number)}; it must be at most {most}.")
+    return number
+
+
+def refuse_beyond_memory(what: str, size: int, *, remedy: str) -> None:
+    """Refuse what would need more bytes than this process can ever have."""
+    if size > memory():
+        raise UserError(
+            f"{what} would need {size / 1e9:.3g} GB of memory; this process may use {memory() / 1e9:.3g} GB. {remedy}"
+        )
+
+
+@cache
+def memory() -> int:
+    """The bytes that this process may use: the least of the machine's, its container's and its own limit."""
+    sizes = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")] if hasattr(os, "sysconf") else [2**33]
+    with suppress(ImportError, OSError):
+        import resource
+
+        sizes += [limit for limit in resource.getrlimit(resource.RLIMIT_AS) if limit != resource.RLIM_INFINITY]
+    for path in _CGROUPS:
+        with suppress(OSError, ValueError):
+            sizes.append(int(Path(path).read_text(encoding="ascii")))
+    return min(sizes)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, int) and abs(value) > 10**15 else repr(value)[:100]

@@ -1,0 +1,64 @@
+"""Sizes that users ask for: whole, within bounds, within memory; refused before anything is spent or allocated."""
+
+import numpy as np
+import pytest
+
+from sundog import Ledger, Marginal, Schema, Synthesizer, UserError, sizes
+from sundog.domain.unit import PrivacyUnit
+from sundog.methods.compare import compare
+from sundog.postprocess.match import Matching
+from sundog.queries.workload import Workload
+from sundog.released import Guarantee, Released, Selection
+from sundog.sizes import refuse_beyond_memory, whole_number
+
+FIELDS = [{"name": "x", "type": "integer", "constraints": {"minimum": 0, "maximum": 99, "required": True}}]
+SCHEMA = Schema.from_json({"name": "counts", "fields": FIELDS})
+NOT_WHOLE = (1.01, 2.0, "2", True, None, float("nan"), np.float64(2), np.bool_(True))
+EMPTY = Released(SCHEMA, (), Guarantee(PrivacyUnit(), "gaussian", 1.0), public_rows=3)
+COUNTS = {
+    "rows per unit": lambda value: PrivacyUnit("replace", "x", value),
+    "rows of a match": lambda value: Matching(rows=5 if value is None else value),
+    "folds": lambda value: compare(EMPTY, folds=value),
+    "k of a selection": lambda value: Selection((Marginal.of(SCHEMA, "x"),), (np.zeros(100, dtype=int),), value),
+    "k of a workload": lambda value: Workload.marginals(SCHEMA, k=value),
+    "count of ranges": lambda value: Workload.prefixes(SCHEMA, count=value),
+    "directions": lambda value: Workload.halfspaces(SCHEMA, directions=value),
+}
+
+
+@pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])
+def test_whole_numbers_of_python_and_numpy_are_ints(value):
+    assert type(whole_number("n", value)) is int
+    assert PrivacyUnit("replace", "x", value) == PrivacyUnit("replace", "x", 3)
+
+
+@pytest.mark.parametrize("value", NOT_WHOLE)
+def test_what_is_not_whole_is_refused(value):
+    with pytest.raises(UserError, match=r"n: found .*; it must be a whole number"):
+        whole_number("n", value)
+
+
+@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize("value", [1.01, 2.5, "2", True])
+def test_every_public_count_is_whole(name, value):
+    with pytest.raises(UserError, match="it must be a whole number"):
+        COUNTS[name](value)
+
+
+def test_a_fraction_of_a_row_per_unit_spends_nothing(own_ledger):
+    with pytest.raises(UserError, match=r"rows per unit: found 1\.01"):
+        Synthesizer(SCHEMA, rho=0.5, unit="x", rows_per_unit=1.01)
+    assert Ledger().accounts() == []
+    assert not own_ledger.exists()
+
+
+def test_what_memory_cannot_hold_is_refused_before_it_is_made(monkeypatch):
+    monkeypatch.setattr(sizes, "memory", lambda: 10**9)
+    refuse_beyond_memory("rows", 10**9, remedy="Ask for fewer.")
+    with pytest.raises(UserError, match=r"rows would need 2 GB of memory; this process may use 1 GB\. Ask for fewer"):
+        refuse_beyond_memory("rows", 2 * 10**9, remedy="Ask for fewer.")
+
+
+def test_memory_is_what_this_process_may_use():
+    sizes.memory.cache_clear()
+    assert 10**8 < sizes.memory() < 2**50
