@@ -88,7 +88,7 @@ def _one_and_one(spend: Mapping[str, Any]) -> tuple[Any, Sequence[str], Mapping[
         epsilon=1.0,
         delta=spend["options"]["delta"],
         before=first.released,
-        matching=sundog.postprocess.Matching(closest=True),
+        matching=sundog.Matching(closest=True),
         seed=spend["options"]["seed"],
         ledger=spend["folder"] / "with.sqlite",
     )

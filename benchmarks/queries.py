@@ -126,15 +126,13 @@ def halfspaces(directions: int) -> dict[str, float]:
 
 def trivial() -> dict[str, float]:
     """How many thresholds say nothing, with uniform reference rows and with rows from one-way marginals at rho 0.003."""
-    from sundog.reference import reference_rows
-
+    from sundog.estimate.thresholds import reference_rows
     from sundog.private.accountant import Budget
     from sundog.private.curator import Curator
     from sundog.private.ledger import Ledger
     from sundog.private.table import PrivateTable
     from sundog.queries import answer
     from sundog.queries.workload import Workload
-    from sundog.random.keys import key_of
 
     schema, rows = adult()
     with tempfile.TemporaryDirectory(prefix="sundog-queries-") as folder:
@@ -142,7 +140,7 @@ def trivial() -> dict[str, float]:
         table = PrivateTable(str(DATA / "adult.parquet"))
         curator = Curator(table, schema, budget=Budget(rho=0.003), dataset="adult", ledger=ledger)
         curator.measure(Workload.marginals(schema, k=1).queries, 0.003)
-        reference = reference_rows(key_of(0), curator.released())
+        reference = reference_rows(curator.released())
     result: dict[str, float] = {"rows": len(rows), "answers": 0}
     start = time.process_time()
     for name, some in (("uniform", None), ("released", reference)):
