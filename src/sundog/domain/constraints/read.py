@@ -1,17 +1,16 @@
 """From the declarations under `constraints` in a schema file to exact statements about codes (schema/constraints.py)."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, date, datetime
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import ValidationError
 
-from sundog.domain.columns import EPOCH, Categorical, Column, Numeric
+from sundog.domain.columns import Categorical, Column, Numeric
 from sundog.domain.constraints.declared import DECLARATION, Compare, Determined, Excluded, Guarded, Operator, column_of
 from sundog.domain.constraints.kinds import Constraint, Determines, Impossible, Pairs, ProtectedStatistic
 from sundog.domain.constraints.linear import linear, read_ratio, read_sum
+from sundog.domain.values import code_of, grid_code
 from sundog.errors import UserError
 
 
@@ -80,41 +79,11 @@ def _determines(declared: Determined, name: str, columns: Mapping[str, Column]) 
         raise UserError(f"constraint {name!r}: {declared.column!r} cannot determine itself.")
     if declared.map and len(by) > 1:
         raise UserError(f"constraint {name!r}: a 'map' needs exactly one determining field; found {len(by)}.")
-    mapping = tuple((_code(name, by[0], value), _code(name, target, result)) for value, result in declared.map.items())
+    said = f"constraint {name!r}"
+    mapping = tuple(
+        (code_of(by[0], value, said=said), code_of(target, result, said=said)) for value, result in declared.map.items()
+    )
     return [Determines(name, tuple(declared.columns), declared.column, mapping)]
-
-
-def _code(name: str, column: Column, value: Any) -> int:
-    """The code of a value that stands in the declaration; keys of JSON objects are text."""
-    if value is None and column.missing is not None:
-        return column.missing
-    candidates = column.labels if isinstance(column, Categorical) else ()
-    for code, label in enumerate(candidates):
-        if label == value or (isinstance(value, str) and str(label).lower() == value.lower()):
-            return code
-    if isinstance(column, Numeric) and value is not None:
-        code = _grid(name, column, value, rounding="nearest")
-        if 0 <= code < column.steps:
-            return code
-    raise UserError(f"constraint {name!r}: {value!r} is not a value of field {column.name!r}.")
-
-
-def _grid(name: str, column: Numeric, value: Any, *, rounding: Literal["nearest", "up", "down"]) -> int:
-    """The code of a number or ISO date, possibly outside the bounds."""
-    try:
-        if column.kind == "date":
-            exact = Fraction((date.fromisoformat(value) - EPOCH).days)
-        elif column.kind == "datetime":
-            moment = datetime.fromisoformat(value).replace(tzinfo=UTC)
-            exact = Fraction(int(moment.timestamp()), column.resolution)
-        else:
-            exact = Fraction(str(value)) * 10**column.decimals
-    except (TypeError, ValueError):
-        raise UserError(
-            f"constraint {name!r}: {value!r} is not a {column.kind} as field {column.name!r} needs."
-        ) from None
-    rounded = round(exact) if rounding == "nearest" else math.ceil(exact) if rounding == "up" else math.floor(exact)
-    return rounded - column.lower
 
 
 def _impossible(declared: Excluded, name: str, columns: Mapping[str, Column]) -> list[Constraint]:
@@ -125,17 +94,20 @@ def _impossible(declared: Excluded, name: str, columns: Mapping[str, Column]) ->
 
 def _ranges(name: str, column: Column, said: Any) -> tuple[tuple[int, int], ...]:
     """The codes that a condition names: a value, a list of values, or {"minimum", "maximum"}."""
+    place = f"constraint {name!r}"
     if isinstance(said, Mapping):
         if not isinstance(column, Numeric) or not said or set(said) - {"minimum", "maximum"}:
             raise UserError(
                 f"constraint {name!r}: field {column.name!r}: a condition is a value, a list of values, or, for numbers and "
                 "dates, an object with 'minimum' and 'maximum'."
             )
-        low = _grid(name, column, said["minimum"], rounding="up") if "minimum" in said else 0
-        high = _grid(name, column, said["maximum"], rounding="down") if "maximum" in said else column.steps - 1
+        low = grid_code(column, said["minimum"], rounding="up", said=place) if "minimum" in said else 0
+        high = (
+            grid_code(column, said["maximum"], rounding="down", said=place) if "maximum" in said else column.steps - 1
+        )
         return ((max(low, 0), min(high, column.steps - 1) + 1),)
     values = said if isinstance(said, list) else [said]
-    codes = [_code(name, column, value) for value in values]
+    codes = [code_of(column, value, said=place) for value in values]
     return tuple((code, code + 1) for code in codes)
 
 
