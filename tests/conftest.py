@@ -1,12 +1,21 @@
 """What all tests share: a ledger of their own, no network of time limits in hypothesis, and a small table of every kind."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("sundog", deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "sundog"))
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c_is_heard():
+    """A suite that was started in the background inherits a deaf ear for Ctrl-C, and so would every process it starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)
