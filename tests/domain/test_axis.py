@@ -88,3 +88,62 @@ def test_wrong_groups_are_refused(groups):
 def test_cuts_outside_the_codes_are_refused(starts):
     with pytest.raises(UserError, match=r"column 'n': a bin starts outside its codes 0\.\.1000"):
         Axis.cut(numeric(), starts)
+
+
+def test_axes_of_large_columns_are_compared_by_their_bounds():
+    wide = Numeric("w", "integer", 0, 10_000_000)
+    fine, coarse, crossing = (Axis.cut(wide, starts) for starts in ([10, 20, 5_000_000], [20], [15]))
+    assert fine.parents(coarse).tolist() == [0, 0, 1, 1]
+    assert not fine.refines(crossing)
+    with pytest.raises(UserError, match="column 'w': cells of one axis cross"):
+        fine.parents(crossing)
+
+
+def test_coarsening_joins_what_either_axis_joins():
+    n, c = Numeric("n", "integer", 0, 7), Categorical("c", ("p", "q", "r", "s"))
+    assert Axis.cut(n, (0, 2, 3)).coarsen(Axis.cut(n, (0, 3, 6))).starts == (0, 3)
+    assert Axis.grouped(c, (0, 0, 1, 2)).coarsen(Axis.grouped(c, (0, 1, 1, 2))).groups == (0, 0, 0, 1)
+
+
+PARTS = Numeric("n", "integer", 0, 5, nullable=True)
+AXES = st.one_of(
+    st.lists(st.integers(0, 6), max_size=4).map(lambda starts: Axis.cut(PARTS, starts)),
+    st.lists(st.integers(0, 3), min_size=7, max_size=7).map(
+        lambda groups: Axis.grouped(PARTS, np.unique(groups, return_inverse=True)[1].tolist())
+    ),
+)
+
+
+def pairs_together(axis):
+    """Which codes share a cell: the partition itself, whatever its cells are called."""
+    return axis.cell_of[:, None] == axis.cell_of[None, :]
+
+
+def transitive(together):
+    for _ in range(3):
+        together = (together.astype(int) @ together.astype(int)) > 0
+    return together
+
+
+@given(AXES, AXES)
+def test_the_algebra_is_that_of_partitions(one, two):
+    finer, coarser = one.refine(two), one.coarsen(two)
+    np.testing.assert_array_equal(pairs_together(finer), pairs_together(one) & pairs_together(two))
+    np.testing.assert_array_equal(pairs_together(coarser), transitive(pairs_together(one) | pairs_together(two)))
+    assert one.refines(two) == (not (pairs_together(one) & ~pairs_together(two)).any())
+    for axis in (one, two):
+        assert finer.refines(axis)
+        assert axis.refines(coarser)
+        np.testing.assert_array_equal(finer.parents(axis)[finer.cell_of], axis.cell_of)
+        assert finer.widths.sum() == PARTS.size
+        np.testing.assert_array_equal(axis.cells(axis.firsts), np.arange(axis.size))
+
+
+@given(AXES)
+def test_decoding_reaches_every_code_of_a_cell_and_no_other(axis):
+    cells = np.repeat(np.arange(axis.size), 100)
+    codes = axis.decode(cells, np.tile(np.arange(100) / 100, axis.size))
+    np.testing.assert_array_equal(axis.cells(codes), cells)
+    assert set(codes.tolist()) == set(range(PARTS.size))
+    counts = np.bincount(codes)
+    assert all(np.ptp(counts[axis.cell_of == cell]) <= 1 for cell in range(axis.size))

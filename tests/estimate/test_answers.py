@@ -5,11 +5,10 @@ import pytest
 
 from related_tables import SCHEMA, related
 from sundog.api.model import Model
-from sundog.domain import Numeric
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
-from sundog.estimate.answers import answer_with_interval, axis_coarsening, coarsening, pool
+from sundog.estimate.answers import answer_with_interval, coarsening, pool
 from sundog.queries import Marginal, answer
 from sundog.released import Guarantee, Measurement, Released
 
@@ -82,13 +81,6 @@ def test_pooling_uses_every_measurement_that_covers():
         Marginal.of(SCHEMA, "a"),
     )
     assert found.sources == ("a (4) x b (2)", "a (4)")
-
-
-def test_axes_of_large_columns_are_compared_by_their_bounds():
-    wide = Numeric("w", "integer", 0, 10_000_000)
-    fine, coarse, crossing = (Axis.cut(wide, starts) for starts in ([10, 20, 5_000_000], [20], [15]))
-    assert axis_coarsening(fine, coarse).tolist() == [0, 0, 1, 1]
-    assert axis_coarsening(fine, crossing) is None
 
 
 def test_other_query_classes_are_known_only_as_themselves():

@@ -7,7 +7,7 @@ from example_tables import SCHEMA
 from sundog.domain import Categorical, Numeric
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
-from sundog.estimate.bins import Bins, Leaves, leaves_of, refined, uniform_leaves
+from sundog.estimate.bins import Bins, Leaves, leaves_of, uniform_leaves
 from sundog.queries import Marginal
 from sundog.random.keys import key_of
 from sundog.released import Guarantee, Measurement, Released
@@ -82,14 +82,6 @@ def test_unmeasured_columns_are_uniform_and_the_most_precise_measurement_counts(
     assert known["grade"].proportions.tolist() == pytest.approx(
         uniform_leaves(SCHEMA.column("grade")).proportions.tolist()
     )
-
-
-def test_a_refined_axis_tells_apart_what_either_does():
-    one, two = Axis.cut(AMOUNT, (0, 10)), Axis.cut(AMOUNT, (0, 50))
-    assert refined([one, two], AMOUNT) == Axis.cut(AMOUNT, (0, 10, 50))
-    column = Categorical("kind", ("a", "b", "c"))
-    merged = refined([Axis.grouped(column, [0, 0, 1]), Axis.grouped(column, [0, 1, 1])], column)
-    assert merged.size == 3
 
 
 def test_rare_labels_are_merged_in_runs_of_about_a_bin():

@@ -8,7 +8,7 @@ import pytest
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
-from sundog.estimate.consistency import common_coarsening, consistent, overlaps
+from sundog.estimate.consistency import consistent, overlaps
 from sundog.queries import Marginal
 from sundog.released import Guarantee, Measurement, Released
 
@@ -93,12 +93,6 @@ def test_tables_that_cut_a_column_differently_converge_to_the_same_solution():
     found = consistent(released(tables), rounds=5000, tolerance=1e-12)
     for estimate, expected in zip(found, solved_as_a_whole(tables), strict=True):
         np.testing.assert_allclose(estimate.counts, expected, atol=1e-6)
-
-
-def test_common_coarsening_of_runs_and_of_merged_labels():
-    n, c = SCHEMA.column("n"), SCHEMA.column("c")
-    assert common_coarsening(Axis.cut(n, (0, 2, 3)), Axis.cut(n, (0, 3, 6))).starts == (0, 3)
-    assert common_coarsening(Axis.grouped(c, (0, 0, 1, 2)), Axis.grouped(c, (0, 1, 1, 2))).groups == (0, 0, 0, 1)
 
 
 def test_averaging_brings_tables_closer_to_the_truth():

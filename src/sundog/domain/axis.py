@@ -1,7 +1,10 @@
-"""Axis: how one column is cut into cells, for tables of counts.
+"""Axis: how one column is cut into cells, for tables of counts, and the algebra of such cuts.
 
 A cell is a half-open run of codes [start, next start): a label, a bin of the numeric grid, or "missing", which is always
 a cell of its own. Labels may also be merged (`groups`). Missing is the last code, so it needs no special case.
+
+The cuts of one column are a lattice: `refines` is its order, `refine` the coarsest axis finer than all, `coarsen` the
+finest axis coarser than both. `cells` goes from codes to cells, `decode` back, `parents` from fine cells to coarse ones.
 """
 
 from collections.abc import Mapping
@@ -10,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from sundog.domain import Column, Numeric
 from sundog.errors import UserError
@@ -41,11 +44,7 @@ class Axis:
             return self._lookup[codes]
         if self.codes <= max(len(codes), SMALL) or self.groups is not None:
             return self.cell_of[codes]
-        return np.searchsorted(self._starts, codes, side="right").astype(np.int32) - np.int32(1)
-
-    @cached_property
-    def _starts(self) -> Int[np.ndarray, " cells"]:
-        return np.arange(self.size) if self.starts is None else np.asarray(self.starts, dtype=np.int64)
+        return np.searchsorted(self.firsts, codes, side="right").astype(np.int32) - np.int32(1)
 
     @cached_property
     def _lookup(self) -> Int[np.ndarray, " codes"]:
@@ -56,19 +55,96 @@ class Axis:
         """The cell of every code of the column, as a table."""
         if self.groups is not None:
             return np.asarray(self.groups, dtype=np.int32)
-        return np.repeat(np.arange(self.size, dtype=np.int32), np.diff([*self._starts, self.codes]))
+        return np.repeat(np.arange(self.size, dtype=np.int32), self.widths)
+
+    @cached_property
+    def firsts(self) -> Int[np.ndarray, " cells"]:
+        """The first code of every cell."""
+        if self.groups is not None:
+            return np.unique(self.groups, return_index=True)[1]
+        return np.arange(self.size) if self.starts is None else np.asarray(self.starts, dtype=np.int64)
+
+    @cached_property
+    def widths(self) -> Int[np.ndarray, " cells"]:
+        """How many codes every cell has."""
+        return np.bincount(self.groups) if self.groups is not None else np.diff(self.firsts, append=self.codes)
 
     def run_starts(self) -> Int[np.ndarray, " cells"]:
         """The first code of every cell; only where cells are runs of codes."""
         if self.groups is not None:
             raise UserError(f"column {self.column!r}: its labels are merged, so a cell is no range of codes.")
-        return self._starts
+        return self.firsts
 
     def bounds(self, cell: int) -> tuple[int, int]:
         """First and one-past-last code of a cell that is a run of codes."""
-        starts = self.run_starts()
-        end = starts[cell + 1] if cell + 1 < self.size else self.codes
-        return int(starts[cell]), int(end)
+        first = int(self.run_starts()[cell])
+        return first, first + int(self.widths[cell])
+
+    def decode(
+        self, cells: Int[np.ndarray, " rows"], positions: Float[np.ndarray, " rows"]
+    ) -> Int[np.ndarray, " rows"]:
+        """Codes inside their cells, at relative positions in [0, 1)."""
+        width = self.widths[cells]
+        inside = np.minimum((positions * width).astype(np.int64), width - 1)
+        if self.groups is None:
+            return self.firsts[cells] + inside
+        return np.argsort(self.groups, kind="stable")[(np.cumsum(self.widths) - self.widths)[cells] + inside]
+
+    def refines(self, coarse: "Axis") -> bool:
+        """Whether every cell lies inside one cell of the other axis."""
+        if self == coarse:
+            return True
+        if self.groups is None and coarse.groups is None:
+            return np.array_equal(coarse.cells(self.firsts), coarse.cells(self.firsts + self.widths - 1))
+        return np.array_equal(coarse.cells(self.firsts)[self.cell_of], coarse.cell_of)
+
+    def parents(self, coarse: "Axis") -> Int[np.ndarray, " cells"]:
+        """The cell of a coarser axis in which each cell lies.
+
+        >>> number = Numeric("n", "integer", 0, 7)
+        >>> Axis.cut(number, (0, 2, 4, 6)).parents(Axis.cut(number, (0, 4))).tolist()
+        [0, 0, 1, 1]
+        """
+        if not self.refines(coarse):
+            raise UserError(f"column {self.column!r}: cells of one axis cross the borders of the other.")
+        return coarse.cells(self.firsts).astype(np.int64)
+
+    def refine(self, *others: "Axis") -> "Axis":
+        """The coarsest axis that is finer than, or equal to, this and all others.
+
+        >>> number = Numeric("n", "integer", 0, 7)
+        >>> Axis.cut(number, (0, 4)).refine(Axis.cut(number, (0, 6))).starts
+        (0, 4, 6)
+        """
+        axes = (self, *others)
+        finest = next((axis for axis in axes if axis.size == axis.codes and axis.groups is None), None)
+        if finest is not None or all(axis == self for axis in axes):
+            return finest or self
+        if all(axis.groups is None for axis in axes):
+            return self._of_runs(set().union(*(axis.firsts.tolist() for axis in axes)))
+        _, groups = np.unique(np.stack([axis.cell_of for axis in axes]), axis=1, return_inverse=True)
+        return self._of_groups(groups.ravel())
+
+    def coarsen(self, other: "Axis") -> "Axis":
+        """The finest axis that both this and the other refine.
+
+        >>> number = Numeric("n", "integer", 0, 7)
+        >>> Axis.cut(number, (0, 2, 4)).coarsen(Axis.cut(number, (0, 4, 6))).starts
+        (0, 4)
+        """
+        if self == other:
+            return self
+        if self.groups is None and other.groups is None:
+            return self._of_runs({*self.firsts.tolist()} & {*other.firsts.tolist()})
+        joined = _joined(_joined(np.arange(self.codes), self.cell_of), other.cell_of)
+        return self._of_groups(np.unique(joined, return_inverse=True)[1])
+
+    def _of_runs(self, starts: set[int]) -> "Axis":
+        whole = len(starts) == self.codes
+        return Axis(self.column, size=len(starts), codes=self.codes, starts=None if whole else tuple(sorted(starts)))
+
+    def _of_groups(self, groups: Int[np.ndarray, " codes"]) -> "Axis":
+        return Axis(self.column, size=int(groups.max()) + 1, codes=self.codes, groups=tuple(groups.tolist()))
 
     def to_json(self) -> dict[str, Any]:
         """The axis without what the schema already says."""
@@ -130,3 +206,16 @@ def spikes(column: Numeric) -> set[int]:
     if column.kind in ("integer", "number") and column.lower < 0 <= column.upper:
         points.add(-column.lower)
     return {start for point in points for start in (point, point + 1) if start < column.steps}
+
+
+def _joined(labels: Int[np.ndarray, " codes"], cells: Int[np.ndarray, " codes"]) -> Int[np.ndarray, " codes"]:
+    """Merge the classes of `labels` that meet within a cell, by spreading the least label until nothing changes."""
+    while True:
+        least = np.full(int(cells.max()) + 1, labels.max())
+        np.minimum.at(least, cells, labels)
+        lowest = np.full(int(labels.max()) + 1, labels.max())
+        np.minimum.at(lowest, labels, least[cells])
+        merged = lowest[labels]
+        if np.array_equal(merged, labels):
+            return labels
+        labels = merged

@@ -17,7 +17,6 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Int
 
-from sundog.domain.axis import Axis
 from sundog.errors import UserError
 from sundog.queries import Marginal, Query
 from sundog.released import Measurement, Released
@@ -117,21 +116,8 @@ def _marginal_coarsening(fine: Marginal, coarse: Marginal) -> Int[np.ndarray, " 
     axes = dict(zip(fine.columns, fine.axes, strict=True))
     where: Int[np.ndarray, " cells"] = np.zeros(fine.shape, dtype=np.int64)
     for axis in coarse.axes:
-        inside = axis_coarsening(axes[axis.column], axis) if axis.column in axes else None
-        if inside is None:
+        fine_axis = axes.get(axis.column)
+        if fine_axis is None or not fine_axis.refines(axis):
             return None
-        where = where * axis.size + inside[places[axis.column]]
+        where = where * axis.size + fine_axis.parents(axis)[places[axis.column]]
     return where.ravel()
-
-
-def axis_coarsening(fine: Axis, coarse: Axis) -> Int[np.ndarray, " cells"] | None:
-    """The cell of the coarse axis that holds each cell of the fine one; None where they cross."""
-    if fine == coarse:
-        return np.arange(fine.size)
-    if fine.groups is not None or coarse.groups is not None:
-        inside = np.zeros(fine.size, dtype=np.int64)
-        inside[fine.cell_of] = coarse.cell_of
-        return inside if np.array_equal(inside[fine.cell_of], coarse.cell_of) else None
-    starts = fine.run_starts()
-    first, last = coarse.cells(starts), coarse.cells(np.append(starts[1:], fine.codes) - 1)
-    return first.astype(np.int64) if np.array_equal(first, last) else None

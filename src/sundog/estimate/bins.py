@@ -42,16 +42,13 @@ class Leaves:
 
     def cells(self, axis: Axis) -> Int[np.ndarray, " leaves"]:
         """The cell of a coarser axis in which each leaf lies."""
-        return axis.cells(_firsts(self.axis))
+        return self.axis.parents(axis)
 
     def within(self, axis: Axis) -> "Leaves":
         """Leaves of which none crosses a border of the axis; what is cut is divided by its number of codes."""
-        if self.axis.starts is None or axis == self.axis:
+        if self.axis.refines(axis):
             return self
-        starts = axis.starts
-        return _divided(
-            self, Axis.whole(self.column) if starts is None else Axis.cut(self.column, (*self.axis.starts, *starts))
-        )
+        return _divided(self, self.axis.refine(axis) if axis.groups is None else Axis.whole(self.column))
 
     def shares(self, axis: Axis) -> Float[np.ndarray, " cells"]:
         """The proportions of a coarser axis's cells."""
@@ -66,8 +63,7 @@ class Leaves:
         order = np.argsort(places, kind="stable")
         sizes = np.bincount(places, minlength=axis.size)
         drawn = order[draw_within(leaf_key, cells, weights=fine.proportions[order], sizes=sizes)]
-        first, width = _firsts(fine.axis)[drawn], _widths(fine.axis)[drawn]
-        return first + np.minimum(np.floor(uniforms(inside_key, len(cells)) * width).astype(np.int64), width - 1)
+        return fine.axis.decode(drawn, uniforms(inside_key, len(cells)))
 
 
 def leaves_of(released: Released) -> dict[str, Leaves]:
@@ -87,8 +83,7 @@ def leaves_of(released: Released) -> dict[str, Leaves]:
 def uniform_leaves(column: Column) -> Leaves:
     """Every code equally likely."""
     axis = Axis.of(column)
-    widths = _widths(axis)
-    return Leaves(column, axis, widths / widths.sum())
+    return Leaves(column, axis, axis.widths / axis.codes)
 
 
 def leaves_from(column: Column, measurements: list[Measurement], *, rows: float) -> Leaves:
@@ -98,8 +93,8 @@ def leaves_from(column: Column, measurements: list[Measurement], *, rows: float)
     stddev = max(nested, key=lambda m: m.query.size).stddev / rows
     if axis.groups is None:
         return Leaves(column, axis, counts / rows, stddev)
-    groups = np.asarray(axis.groups)  # merged labels: divided equally
-    return Leaves(column, Axis.whole(column), (counts / rows / np.bincount(groups))[groups], stddev)
+    divided = (counts / rows / axis.widths)[axis.cell_of]  # merged labels: equally
+    return Leaves(column, Axis.whole(column), divided, stddev)
 
 
 def _nested(measurements: list[Measurement]) -> list[Measurement]:
@@ -111,7 +106,7 @@ def _nested(measurements: list[Measurement]) -> list[Measurement]:
     chain = [axes[0]]
     for axis in axes[1:]:
         runs = chain[-1].groups is None and axis.groups is None
-        if runs and set(axis.run_starts()) <= set(chain[-1].run_starts()):
+        if runs and chain[-1].refines(axis):
             chain.append(axis)
     return [_pooled(same[axis]) for axis in chain]
 
@@ -126,18 +121,9 @@ def _pooled(same: list[Measurement]) -> Measurement:
 
 
 def _divided(leaves: Leaves, finer: Axis) -> Leaves:
-    place = leaves.axis.cells(_firsts(finer))
-    share = _widths(finer) / _widths(leaves.axis)[place]
+    place = finer.parents(leaves.axis)
+    share = finer.widths / leaves.axis.widths[place]
     return Leaves(leaves.column, finer, leaves.proportions[place] * share, leaves.stddev)
-
-
-def _widths(axis: Axis) -> Int[np.ndarray, " cells"]:
-    return np.diff(_firsts(axis), append=axis.codes)
-
-
-def _firsts(axis: Axis) -> Int[np.ndarray, " cells"]:
-    """The first code of every cell of an axis whose cells are runs of codes."""
-    return np.arange(axis.size) if axis.starts is None else np.asarray(axis.starts, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -206,7 +192,7 @@ class Bins:
             for k in range(1, len(starts))
         ]
         kept = [start for start, thin in zip(starts, sliver, strict=True) if not thin]
-        return Axis.cut(leaves.column, [int(_firsts(leaves.axis)[leaf]) for leaf in kept])
+        return Axis.cut(leaves.column, [int(leaves.axis.firsts[leaf]) for leaf in kept])
 
 
 def _filled(light: Float[np.ndarray, " leaves"], alone: Bool[np.ndarray, " leaves"], step: float) -> list[int]:
@@ -224,35 +210,14 @@ def coarsened(axis: Axis, shares: Float[np.ndarray, " cells"], *, column: Column
         order = np.argsort(-shares, kind="stable")
         merged = np.full(axis.size, most - 1)
         merged[order[: most - 1]] = np.arange(most - 1)
-        return Axis.grouped(column, [int(cell) for cell in merged[axis.cells(np.arange(column.size))]])
+        return Axis.grouped(column, [int(cell) for cell in merged[axis.cell_of]])
     middle = (np.cumsum(shares) - shares / 2) / max(float(shares.sum()), 1e-300)
     bins = np.minimum((middle * most).astype(np.int64), most - 1)
-    firsts = _firsts(axis)[np.flatnonzero(np.diff(bins, prepend=-1))]
+    firsts = axis.firsts[np.flatnonzero(np.diff(bins, prepend=-1))]
     return Axis.cut(column, [int(first) for first in firsts])
-
-
-def parents(fine: Axis, coarse: Axis) -> Int[np.ndarray, " fine"]:
-    """The cell of a coarser axis in which each cell of a finer one lies."""
-    if fine.groups is None:
-        return coarse.cells(_firsts(fine)).astype(np.int64)
-    _, first = np.unique(np.asarray(fine.groups), return_index=True)
-    return coarse.cells(first).astype(np.int64)
 
 
 def _rebinned(query: Query, axes: Mapping[str, Axis]) -> Query:
     if not isinstance(query, Marginal) or len(query.axes) == 1:
         return query
     return Marginal(tuple(axes.get(axis.column, axis) for axis in query.axes))
-
-
-def refined(axes: list[Axis], column: Column) -> Axis:
-    """The coarsest axis that is finer than (or equal to) all of these."""
-    if all(axis == axes[0] for axis in axes):
-        return axes[0]
-    if any(axis.starts is None and axis.groups is None for axis in axes):
-        return Axis.whole(column)
-    if all(axis.groups is None for axis in axes):
-        return Axis.cut(column, [start for axis in axes for start in axis.starts or ()])
-    codes = np.arange(column.size)
-    _, groups = np.unique(np.stack([axis.cells(codes) for axis in axes]), axis=1, return_inverse=True)
-    return Axis.grouped(column, [int(group) for group in groups.ravel()])

@@ -16,7 +16,6 @@ Looks at released values only: free, and of use to every generator.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import combinations, product
 
 import numpy as np
@@ -25,9 +24,6 @@ from jaxtyping import Float, Int
 from sundog.domain.axis import Axis
 from sundog.queries import Marginal
 from sundog.released import Released
-
-Coarsening = tuple[Int[np.ndarray, " cells"], int]
-"""For every cell of an axis the coarser cell it lies in, and how many of those there are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +78,7 @@ def overlaps(queries: Sequence[Marginal]) -> list[Overlap]:
         cuts = sorted({tuple(_axis(queries[t], name) for name in columns) for t in members}, key=repr)
         meetings = [(cuts[0], cuts[0])] if len(cuts) == 1 else list(combinations(cuts, 2))
         meetings += [(cut, cut) for cut in cuts if len(cuts) > 1]
-        found += [overlap for a, b in meetings if (overlap := _overlap(queries, columns, members, meeting=(a, b)))]
+        found += [overlap for meeting in meetings if (overlap := _overlap(queries, members, meeting))]
     return found
 
 
@@ -99,76 +95,22 @@ def _shared_columns(queries: Sequence[Marginal]) -> list[tuple[str, ...]]:
 
 
 def _overlap(
-    queries: Sequence[Marginal],
-    columns: tuple[str, ...],
-    members: Iterable[int],
-    *,
-    meeting: tuple[tuple[Axis, ...], tuple[Axis, ...]],
+    queries: Sequence[Marginal], members: Iterable[int], meeting: tuple[tuple[Axis, ...], tuple[Axis, ...]]
 ) -> Overlap | None:
     """The tables among `members` that can be added up to the finest common coarsening of two ways to cut the columns."""
-    coarse = [common_coarsening(a, b) for a, b in zip(*meeting, strict=True)]
-    tables, places = [], []
-    for t in members:
-        steps = [coarsening(_axis(queries[t], name), cut) for name, cut in zip(columns, coarse, strict=True)]
-        if all(step is not None for step in steps):
-            tables.append(t)
-            places.append(_places(queries[t], columns, [step for step in steps if step is not None]))
+    coarse = [a.coarsen(b) for a, b in zip(*meeting, strict=True)]
+    tables = [t for t in members if all(_axis(queries[t], cut.column).refines(cut) for cut in coarse)]
     size = int(np.prod([cut.size for cut in coarse]))
-    return Overlap(tuple(tables), tuple(places), size) if len(tables) > 1 else None
+    return Overlap(tuple(tables), tuple(_places(queries[t], coarse) for t in tables), size) if len(tables) > 1 else None
 
 
-def _places(query: Marginal, columns: tuple[str, ...], steps: Sequence[Coarsening]) -> Int[np.ndarray, " cells"]:
-    """For every cell of a table the cell of the sub-marginal over `columns` that it adds to."""
+def _places(query: Marginal, coarse: Sequence[Axis]) -> Int[np.ndarray, " cells"]:
+    """For every cell of a table the cell of the sub-marginal over coarser axes that it adds to."""
     place = np.zeros(query.shape, dtype=np.intp)
-    for name, (onto, size) in zip(columns, steps, strict=True):
-        position = query.columns.index(name)
-        along = [1] * len(query.shape)
-        along[position] = -1
-        place = place * size + onto.reshape(along)
+    for cut in coarse:
+        along = [-1 if name == cut.column else 1 for name in query.columns]
+        place = place * cut.size + _axis(query, cut.column).parents(cut).reshape(along)
     return place.ravel()
-
-
-def common_coarsening(a: Axis, b: Axis) -> Axis:
-    """The finest partition of a column that both axes refine."""
-    if a == b:
-        return a
-    if a.groups is None and b.groups is None:
-        starts = sorted(set(starts_of(a)) & set(starts_of(b)))
-        return Axis(a.column, size=len(starts), codes=a.codes, starts=tuple(starts))
-    joined = reduce(_join, [a.cell_of, b.cell_of], np.arange(a.codes))
-    _, groups = np.unique(joined, return_inverse=True)
-    return Axis(a.column, size=int(groups.max()) + 1, codes=a.codes, groups=tuple(groups.tolist()))
-
-
-def _join(labels: Int[np.ndarray, " codes"], cells: Int[np.ndarray, " codes"]) -> Int[np.ndarray, " codes"]:
-    """Merge the classes of `labels` that meet within a cell, by spreading the least label until nothing changes."""
-    while True:
-        least = np.full(int(cells.max()) + 1, labels.max())
-        np.minimum.at(least, cells, labels)
-        lowest = np.full(int(labels.max()) + 1, labels.max())
-        np.minimum.at(lowest, labels, least[cells])
-        merged = lowest[labels]
-        if np.array_equal(merged, labels):
-            return labels
-        labels = merged
-
-
-def coarsening(axis: Axis, coarse: Axis) -> Coarsening | None:
-    """Where the cells of an axis lie in a coarser one; None where that is not coarser."""
-    if axis == coarse:
-        return np.arange(axis.size), axis.size
-    if axis.groups is None and coarse.groups is None:
-        if not set(starts_of(coarse)) <= set(starts_of(axis)):
-            return None
-        return np.searchsorted(starts_of(coarse), starts_of(axis), side="right") - 1, coarse.size
-    onto = np.full(axis.size, -1, dtype=np.intp)
-    onto[axis.cell_of] = coarse.cell_of
-    return (onto, coarse.size) if np.array_equal(onto[axis.cell_of], coarse.cell_of) else None
-
-
-def starts_of(axis: Axis) -> Sequence[int]:
-    """The first code of every cell of an axis that merges no labels."""
-    return axis.starts if axis.starts is not None else range(axis.codes)
 
 
 def _axis(query: Marginal, column: str) -> Axis:

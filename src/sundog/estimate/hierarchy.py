@@ -69,7 +69,7 @@ def estimate_leaves(measurements: Sequence[Measurement], *, rows: float) -> tupl
     estimate = nonnegative(counts[-1], rows)
     for level in range(len(ordered) - 2, -1, -1):
         guess = _smooth(estimate, axes[level + 1], axes[level])
-        parents = axes[level + 1].cells(axes[level].run_starts())
+        parents = axes[level].parents(axes[level + 1])
         estimate = _downwards(counts[level], variances[level], guess=guess, parents=parents, totals=estimate)
     return axes[0], estimate
 
@@ -81,7 +81,7 @@ def _upwards(
     counts = [ordered[0].values.astype(float)]
     variances = [np.full(axes[0].size, ordered[0].stddev ** 2)]
     for measurement, axis, below in zip(ordered[1:], axes[1:], axes[:-1], strict=True):
-        parents = axis.cells(below.run_starts())
+        parents = below.parents(axis)
         sums = np.bincount(parents, weights=counts[-1], minlength=axis.size)
         spread = np.bincount(parents, weights=variances[-1], minlength=axis.size)
         variance = 1 / (1 / measurement.stddev**2 + 1 / spread)
@@ -92,23 +92,16 @@ def _upwards(
 
 def _smooth(totals: Float[np.ndarray, " parents"], coarse: Axis, fine: Axis) -> Float[np.ndarray, " cells"]:
     """Children as their parents suggest: by width, along the slope of the parents' density where both sides agree on it."""
-    (firsts, widths), (starts, lengths) = _runs(fine), _runs(coarse)
-    parents = coarse.cells(firsts)
-    centres = starts + lengths / 2
-    density = totals / lengths
+    parents, widths = fine.parents(coarse), fine.widths
+    centres = coarse.firsts + coarse.widths / 2
+    density = totals / coarse.widths
     steep = np.diff(density) / np.diff(centres)
     agree = steep[:-1] * steep[1:] > 0
     slopes = np.zeros(len(totals))
     slopes[1:-1] = np.where(agree, np.sign(steep[1:]) * np.minimum(np.abs(steep[:-1]), np.abs(steep[1:])), 0.0)
     even = density[parents] * widths
-    tilted = even + slopes[parents] * (firsts + widths / 2 - centres[parents]) * widths
+    tilted = even + slopes[parents] * (fine.firsts + widths / 2 - centres[parents]) * widths
     return _adding_up(np.maximum(tilted, LEAST * even), even, parents=parents, totals=totals)
-
-
-def _runs(axis: Axis) -> tuple[Int[np.ndarray, " cells"], Int[np.ndarray, " cells"]]:
-    """The first code of every cell, and how many codes it has."""
-    firsts = np.asarray(axis.run_starts(), dtype=np.int64)
-    return firsts, np.diff(firsts, append=axis.codes)
 
 
 def _downwards(

@@ -79,7 +79,7 @@ class Independent:
 def _draw(key: Key, model: ColumnModel, rows: int) -> Int[np.ndarray, " rows"]:
     choose, order, inside = split(key, 3)
     cells = systematic(model.proportions, rows, offset=float(uniforms(choose, 1)[0]))[permutation(order, rows)]
-    return codes_in_cells(model.axis, cells, uniforms(inside, rows))
+    return model.axis.decode(cells, uniforms(inside, rows))
 
 
 def systematic(proportions: Float[np.ndarray, " cells"], rows: int, *, offset: float) -> Int[np.ndarray, " rows"]:
@@ -91,12 +91,3 @@ def systematic(proportions: Float[np.ndarray, " cells"], rows: int, *, offset: f
     ends = np.floor(np.cumsum(proportions) / proportions.sum() * rows + offset).astype(np.int64)
     ends[-1] = rows
     return np.repeat(np.arange(len(proportions)), np.diff(np.minimum(ends, rows), prepend=0))
-
-
-def codes_in_cells(
-    axis: Axis, cells: Int[np.ndarray, " rows"], positions: Float[np.ndarray, " rows"]
-) -> Int[np.ndarray, " rows"]:
-    """Codes inside their cells at relative positions in [0, 1)."""
-    starts = np.array([axis.bounds(cell) for cell in range(axis.size)], dtype=np.int64)
-    first, end = starts[cells, 0], starts[cells, 1]
-    return np.minimum(first + np.floor(positions * (end - first)).astype(np.int64), end - 1)

@@ -169,8 +169,8 @@ def _numeric_groups(axis: Axis, column: Numeric, *, most: int) -> tuple[Int[np.n
     cells = axis.size - (column.missing is not None)
     count = min(cells, most)
     groups = np.arange(cells) * count // cells
-    firsts = [axis.bounds(int(np.flatnonzero(groups == group)[0]))[0] for group in range(count)]
-    names = [column.describe(first).partition("T")[0] for first in firsts]  # of a moment the day
+    firsts = axis.run_starts()[np.flatnonzero(np.diff(groups, prepend=-1))]
+    names = [column.describe(int(first)).partition("T")[0] for first in firsts]  # of a moment the day
     if column.missing is not None:
         return np.append(groups, count), (*names, "missing")
     return groups, tuple(names)
@@ -178,7 +178,7 @@ def _numeric_groups(axis: Axis, column: Numeric, *, most: int) -> tuple[Int[np.n
 
 def _cell_names(axis: Axis, column: Column) -> tuple[str, ...]:
     if axis.groups is None:
-        return tuple(column.describe(axis.bounds(cell)[0]) for cell in range(axis.size))
+        return tuple(column.describe(int(first)) for first in axis.firsts)
     members = [
         [column.describe(int(code)) for code in np.flatnonzero(axis.cell_of == cell)] for cell in range(axis.size)
     ]

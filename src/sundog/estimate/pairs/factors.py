@@ -16,7 +16,6 @@ from jaxtyping import Float
 from scipy.linalg import eigh
 
 from sundog.domain.axis import Axis
-from sundog.estimate.bins import parents
 
 RANK = 20
 STRENGTH = 0.28
@@ -69,7 +68,7 @@ def _summing(
     axis: Axis, axes: Mapping[str, Axis], shares: Mapping[str, Float[np.ndarray, " cells"]]
 ) -> Float[np.ndarray, "cells fine"]:
     """How the cells of a table's axis are made of its column's lines, with their scale."""
-    place = parents(axes[axis.column], axis)
+    place = axes[axis.column].parents(axis)
     matrix = np.zeros((axis.size, len(place)))
     matrix[place, np.arange(len(place))] = shares[axis.column] ** TAPER
     return matrix

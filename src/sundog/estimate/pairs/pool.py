@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from sundog.domain.axis import Axis
-from sundog.estimate.bins import Leaves, parents, refined
+from sundog.estimate.bins import Leaves
 from sundog.estimate.nonnegative import nonnegative
 from sundog.estimate.pairs.factors import Excess, common_dependence
 from sundog.estimate.pairs.table_fit import Trend, fitted, trends
@@ -53,7 +53,9 @@ def _finest(released: Released, pairs: list[Measurement]) -> dict[str, Axis]:
         for axis in measurement.query.axes:  # type: ignore[attr-defined]
             seen.setdefault(axis.column, []).append(axis)
     return {
-        column.name: refined(seen[column.name], column) if column.name in seen else Axis.cut(column, [0])
+        column.name: seen[column.name][0].refine(*seen[column.name][1:])
+        if column.name in seen
+        else Axis.cut(column, [0])
         for column in released.schema.columns
     }
 
@@ -73,7 +75,7 @@ def _margins(
             variance = measurement.stddev**2 * table.shape[1 - place]
             name = axis.column
             counts[name], variances[name] = _corrected(
-                counts[name], variances[name], parents(axes[name], axis), sums, variance
+                counts[name], variances[name], axes[name].parents(axis), sums, variance
             )
     pooled = {name: np.maximum(nonnegative(count, rows), LEAST) for name, count in counts.items()}
     return {name: margin * rows / margin.sum() for name, margin in pooled.items()}
@@ -153,7 +155,7 @@ def _towards(
 def _sides(measurement: Measurement, pooled: Pooled) -> tuple[Float[np.ndarray, " a"], Float[np.ndarray, " b"]]:
     """The pooled margins of a table's two columns, on the table's axes."""
     first, second = (
-        np.bincount(parents(pooled.axes[a.column], a), weights=pooled.margins[a.column], minlength=a.size)
+        np.bincount(pooled.axes[a.column].parents(a), weights=pooled.margins[a.column], minlength=a.size)
         for a in measurement.query.axes  # type: ignore[attr-defined]
     )
     return first, second

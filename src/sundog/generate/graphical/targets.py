@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
-from sundog.estimate.bins import Leaves, refined
+from sundog.estimate.bins import Leaves
 from sundog.generate.graphical.mirror_descent import MeasuredTable
 from sundog.queries import Marginal
 from sundog.released import Released
@@ -23,7 +23,7 @@ def model_axes(released: Released, leaves: list[Leaves]) -> list[Axis]:
         if isinstance(measurement.query, Marginal) and len(measurement.query.axes) > 1:
             for axis in measurement.query.axes:
                 used.setdefault(axis.column, []).append(axis)
-    return [refined(used[one.column.name], one.column) if one.column.name in used else one.axis for one in leaves]
+    return [own[0].refine(*own[1:]) if (own := used.get(one.column.name)) else one.axis for one in leaves]
 
 
 def targets_of(released: Released, axes: list[Axis]) -> list[MeasuredTable]:
@@ -47,33 +47,25 @@ def _target(
     """A measurement in the model's terms; a one-way measurement finer than the model is added up to the model's cells."""
     places = [schema.position(name) for name in query.columns]
     if len(places) == 1 and query.axes[0] != axes[places[0]]:
-        fine = Leaves(schema.columns[places[0]], query.axes[0], values)
-        return _added_up(fine, stddev, axes[places[0]], places[0])
+        return _added_up(query.axes[0], values, stddev, axes[places[0]], places[0])
     order = np.argsort(places)
     table = np.moveaxis(values.reshape(query.shape), range(len(places)), np.argsort(order))
     coarser = [query.axes[k] for k in order]
     finer = [axes[places[k]] for k in order]
-    maps = [None if fine == coarse else _cell_map(fine, coarse) for fine, coarse in zip(finer, coarser, strict=True)]
+    maps = [None if fine == coarse else fine.parents(coarse) for fine, coarse in zip(finer, coarser, strict=True)]
     return MeasuredTable(tuple(sorted(places)), table, np.full(table.shape, stddev**-2), tuple(maps))
 
 
-def _added_up(fine: Leaves, stddev: float, model: Axis, place: int) -> MeasuredTable | None:
+def _added_up(
+    fine: Axis, values: Float[np.ndarray, " cells"], stddev: float, model: Axis, place: int
+) -> MeasuredTable | None:
     """One-way values on the model's cells; None where the cells do not nest (the values still shape the leaves)."""
-    if fine.axis.groups is not None or fine.within(model).axis != fine.axis:
+    if not fine.refines(model):
         return None
-    cells = fine.cells(model)
-    summed = np.bincount(cells, weights=fine.proportions, minlength=model.size)
+    cells = fine.parents(model)
+    summed = np.bincount(cells, weights=values, minlength=model.size)
     parts = np.bincount(cells, minlength=model.size)
     return MeasuredTable((place,), summed, 1 / (np.maximum(parts, 1) * stddev**2), (None,))
-
-
-def _cell_map(fine: Axis, coarse: Axis) -> Any:
-    """The coarse cell of every fine cell."""
-    if fine.groups is None:
-        firsts = np.arange(fine.size) if fine.starts is None else np.asarray(fine.starts)
-    else:
-        firsts = np.unique(np.asarray(fine.groups), return_index=True)[1]
-    return coarse.cells(firsts)
 
 
 def transfer(leaves: Leaves, model: Axis, wanted: Axis) -> Float[np.ndarray, "model wanted"]:

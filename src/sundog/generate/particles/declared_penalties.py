@@ -11,7 +11,6 @@ from jaxtyping import Float
 from sundog.domain import Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.constraints.kinds import Linear, ProtectedStatistic
-from sundog.estimate.consistency import starts_of
 from sundog.generate.particles.embedding import Embedding, Place
 from sundog.generate.particles.penalties import Bound, Penalty, Protected
 from sundog.queries import SigmoidSum
@@ -90,7 +89,6 @@ def _values(schema: Schema, axis: Axis) -> Float[np.ndarray, " cells"]:
     column = schema.column(axis.column)
     if not isinstance(column, Numeric):
         every = (np.arange(axis.codes) + 0.5) / axis.codes
-        return np.bincount(axis.cell_of, every) / np.bincount(axis.cell_of)
-    starts = np.asarray(starts_of(axis), dtype=np.float64)
-    middle = (starts + np.append(starts[1:], axis.codes) - 1) / 2
-    return np.where(starts == column.steps, np.nan, middle / max(column.steps - 1, 1))
+        return np.bincount(axis.cell_of, every) / axis.widths
+    middle = axis.run_starts() + (axis.widths - 1) / 2
+    return np.where(axis.firsts == column.steps, np.nan, middle / max(column.steps - 1, 1))

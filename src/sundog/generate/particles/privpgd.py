@@ -19,7 +19,6 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from sundog.domain import Schema
-from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.estimate.consistency import consistent, estimates_of
 from sundog.generate.particles import threads
@@ -28,7 +27,7 @@ from sundog.generate.particles.embedding import Embedding, Kind
 from sundog.generate.particles.penalties import Penalty
 from sundog.generate.particles.sliced_projection import largest_remainder
 from sundog.generate.particles.slices import Schedule, Slices, make_schedule, make_slices
-from sundog.generate.particles.targets import Projection, grains, make_targets, one_way, widths
+from sundog.generate.particles.targets import Projection, grains, make_targets, one_way
 from sundog.lazy_jax import accelerated
 from sundog.queries import Marginal, Query, SigmoidSum, answer
 from sundog.random.keys import Key, fold_in, key_of, permutation, split, uniforms
@@ -82,7 +81,7 @@ class Particles:
     def init(self, key: Key, schema: Schema) -> ParticleState:
         """Particles spread as wide as the columns' cells are."""
         embedding = Embedding.of(schema, grains(schema, ()), kind=self.embedding)
-        shares = [widths(place.axis) / place.axis.codes for place in embedding.places]
+        shares = [place.axis.widths / place.axis.codes for place in embedding.places]
         return ParticleState(schema, embedding, _start(key, embedding, shares, LEAST_PARTICLES))
 
     def fit(self, key: Key, state: ParticleState, *, released: Released) -> ParticleState:
@@ -125,7 +124,7 @@ class Particles:
 
     def _rows(self, key: Key, state: ParticleState, picked: Int[np.ndarray, " rows"]) -> Rows:
         codes = [
-            _codes(uniforms(fold_in(key, k), len(picked)), place.axis, cells[picked])
+            place.axis.decode(cells[picked], uniforms(fold_in(key, k), len(picked)))
             for k, (place, cells) in enumerate(zip(state.embedding.places, state.cells(), strict=True))
         ]
         return Rows(state.schema, tuple(codes))
@@ -194,14 +193,3 @@ def _placed(
         else:
             part[:] = place.centres()[:, own]
     return np.clip(positions, 0.0, 1.0)
-
-
-def _codes(
-    positions: Float[np.ndarray, " rows"], axis: Axis, cells: Int[np.ndarray, " rows"]
-) -> Int[np.ndarray, " rows"]:
-    """Codes inside their cells at relative positions in [0, 1)."""
-    order = np.argsort(axis.cell_of, kind="stable") if axis.groups is not None else None
-    width = widths(axis).astype(np.int64)
-    first = np.cumsum(width) - width
-    places = first[cells] + np.minimum((positions * width[cells]).astype(np.int64), width[cells] - 1)
-    return places if order is None else order[places]

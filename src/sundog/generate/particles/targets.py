@@ -12,9 +12,9 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Int
 
-from sundog.domain import Column, Schema
+from sundog.domain import Schema
 from sundog.domain.axis import Axis
-from sundog.estimate.consistency import Estimate, coarsening, starts_of
+from sundog.estimate.consistency import Estimate
 from sundog.estimate.nonnegative import nonnegative
 from sundog.generate.particles.embedding import Embedding, Kind
 from sundog.generate.particles.sliced_projection import largest_remainder, project
@@ -34,19 +34,9 @@ def grains(schema: Schema, queries: Sequence[Marginal]) -> tuple[Axis, ...]:
         for axis in query.axes:
             measured[axis.column].append(axis)
     return tuple(
-        _refinement(column, measured[column.name]) if measured[column.name] else Axis.of(column, UNMEASURED_BINS)
+        own[0].refine(*own[1:]) if (own := measured[column.name]) else Axis.of(column, UNMEASURED_BINS)
         for column in schema.columns
     )
-
-
-def _refinement(column: Column, axes: list[Axis]) -> Axis:
-    if len(set(axes)) == 1:
-        return axes[0]
-    if all(axis.groups is None for axis in axes):
-        return Axis.cut(column, tuple(start for axis in axes for start in starts_of(axis)))
-    together = np.stack([axis.cell_of for axis in axes])
-    _, groups = np.unique(together, axis=1, return_inverse=True)
-    return Axis.grouped(column, groups.ravel().tolist())
 
 
 def make_targets(
@@ -85,20 +75,13 @@ def one_way(estimates: Sequence[Estimate], grain: Axis) -> Float[np.ndarray, " c
     """The proportions of a column's cells by its finest table (the most precise of these), evenly inside its cells."""
     having = [(e, axis) for e in estimates for axis in e.query.axes if axis.column == grain.column]
     if not having:
-        return widths(grain) / grain.codes
+        return grain.widths / grain.codes
     best, axis = min(having, key=lambda pair: (-pair[1].size, pair[0].stddev ** 2 * pair[0].query.size))
     others = tuple(k for k, own in enumerate(best.query.axes) if own != axis)
     counts = nonnegative(best.counts.reshape(best.query.shape).sum(axis=others), max(float(best.counts.sum()), 1.0))
-    step = coarsening(grain, axis)
-    lifted = counts if step is None else counts[step[0]] * _shares(np.zeros(grain.size), widths(grain), step[0])
+    onto = grain.parents(axis)
+    lifted = counts[onto] * _shares(np.zeros(grain.size), grain.widths, onto)
     return lifted / lifted.sum()
-
-
-def widths(axis: Axis) -> Float[np.ndarray, " cells"]:
-    """How many codes lie in each cell."""
-    if axis.groups is not None:
-        return np.bincount(axis.groups).astype(np.float64)
-    return np.diff([*starts_of(axis), axis.codes]).astype(np.float64)
 
 
 def _on_grain(
@@ -112,15 +95,13 @@ def _on_grain(
     grain = Marginal(tuple(own[axis.column][0] for axis in query.axes))
     if grain == query:
         return query, measure
-    steps = [coarsening(fine, axis) for fine, axis in zip(grain.axes, query.axes, strict=True)]
     onto = np.zeros(grain.shape, dtype=np.intp)
     likely, width = np.ones(grain.shape), np.ones(grain.shape)
-    for k, (axis, step) in enumerate(zip(grain.axes, steps, strict=True)):
-        assert step is not None  # noqa: S101 (the grain refines every axis)
+    for k, (axis, coarse) in enumerate(zip(grain.axes, query.axes, strict=True)):
         along = [-1 if k == j else 1 for j in range(onto.ndim)]
-        onto = onto * step[1] + step[0].reshape(along)
+        onto = onto * coarse.size + axis.parents(coarse).reshape(along)
         likely = likely * own[axis.column][1].reshape(along)
-        width = width * (widths(axis) / axis.codes).reshape(along)
+        width = width * (axis.widths / axis.codes).reshape(along)
     if finer:
         likely = _margin(*finer[0], grain)
     return grain, measure[onto.ravel()] * _shares(likely.ravel(), width.ravel(), onto.ravel())

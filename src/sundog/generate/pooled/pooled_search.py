@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 from sundog.domain import Categorical, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
-from sundog.estimate.bins import Leaves, leaves_of, parents, uniform_leaves
+from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
 from sundog.estimate.pairs.pool import Pooled, pool
 from sundog.generate.genetic.search import Effort, Search
 from sundog.generate.independent import systematic
@@ -149,7 +149,7 @@ def _coded(schema: Schema, pooled: Pooled, table: Marginal) -> Marginal:
     """A measured table in terms of the pooled cells."""
     axes = []
     for axis in table.axes:
-        merged = parents(pooled.axes[axis.column], axis)
+        merged = pooled.axes[axis.column].parents(axis)
         column = schema.column(axis.column)
         whole = np.array_equal(merged, np.arange(axis.size))
         axes.append(Axis.whole(column) if whole else Axis.grouped(column, [int(cell) for cell in merged]))

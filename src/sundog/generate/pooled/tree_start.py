@@ -15,7 +15,6 @@ from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from scipy.special import rel_entr
 
 from sundog.domain.axis import Axis
-from sundog.estimate.bins import parents
 from sundog.estimate.pairs.pool import Pooled
 from sundog.random.draws import draw_within
 from sundog.random.keys import Key, split
@@ -62,9 +61,9 @@ def _drawn(key: Key, pooled: Pooled, table: Table, given: Cells) -> Cells:
     """Cells of the second column given those of the first; finer than the table's, by the column's margin."""
     (first, second), counts = table
     coarse_key, fine_key = split(key, 2)
-    groups = parents(pooled.axes[first.column], first)[given]
+    groups = pooled.axes[first.column].parents(first)[given]
     coarse = draw_within(coarse_key, groups, weights=counts.ravel(), sizes=np.full(first.size, second.size))
-    merged = parents(pooled.axes[second.column], second)
+    merged = pooled.axes[second.column].parents(second)
     order = np.argsort(merged, kind="stable")
     sizes = np.bincount(merged, minlength=second.size)
     weights = pooled.margins[second.column][order]

@@ -28,7 +28,7 @@ from jaxtyping import Float, Int
 from sundog.domain import Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
-from sundog.estimate.bins import Leaves, refined
+from sundog.estimate.bins import Leaves
 from sundog.generate.independent import systematic
 from sundog.lazy_jax import Array, jax, jnp
 from sundog.queries.halfspace import GRID
@@ -64,7 +64,7 @@ class Frame:
         for column in released.schema.columns:
             asked = [axis for axis in axes if axis.column == column.name]
             number = numbers and isinstance(column, Numeric) and column.steps > 1
-            held.append(None if number else refined(asked, column) if asked else Axis.of(column))
+            held.append(None if number else asked[0].refine(*asked[1:]) if asked else Axis.of(column))
         return Frame(released.schema, tuple(held))
 
     def asking(self, axes: Sequence[Axis]) -> "Frame":
@@ -182,15 +182,14 @@ def _missing(leaves: Leaves) -> float:
 def _quantiles(leaves: Leaves, rows: int) -> Float[Array, " rows"]:
     """The values of a column that is there, as positions, at equally spaced ranks."""
     column = leaves.column
-    starts = np.asarray(leaves.axis.run_starts())
-    widths = np.diff(starts, append=leaves.axis.codes)
+    starts = leaves.axis.run_starts()
     there = starts != (column.missing if column.nullable else -1)
     share = leaves.proportions[there] + 1e-12
     ends = np.cumsum(share) / share.sum()
     ranks = (np.arange(rows) + 0.5) / rows
     place = np.minimum(np.searchsorted(ends, ranks, side="right"), len(ends) - 1)
     inside = 1 - (ends[place] - ranks) / (share[place] / share.sum())
-    width = widths[there][place]
+    width = leaves.axis.widths[there][place]
     codes = starts[there][place] + np.clip(np.floor(inside * width), 0, width - 1)
     return jnp.asarray(codes / max(column.size - column.nullable - 1, 1), jnp.float32)
 
@@ -198,7 +197,7 @@ def _quantiles(leaves: Leaves, rows: int) -> Float[Array, " rows"]:
 def _transfer(frame: Frame, axis: Axis, leaves: Leaves, known: Known) -> Float[np.ndarray, "..."]:
     column, held = frame.schema.column(axis.column), frame.held[frame.schema.position(axis.column)]
     if held is None:
-        starts = np.asarray(axis.run_starts())
+        starts = axis.run_starts()
         inner = starts[(starts > 0) & (starts != (column.missing if column.nullable else -1))]
         return place_of(frame, axis.column, known, inner)
     fine = leaves.within(axis).within(held)
