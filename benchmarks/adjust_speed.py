@@ -57,7 +57,7 @@ def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
         "measures": sum(m.query.size for m in measurements),
         "points": len(done.tilt.shares),
         "matching_cpu_s": time.process_time() - start,
-        "noise": max(m.stddev / m.query.unit for m in measurements) / rows,
+        "noise": max(m.stddev / m.query.scale for m in measurements) / rows,
         "drawing": done.made - done.after,
     }
 

@@ -181,7 +181,6 @@ def do_protected(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
     from sundog.generate.particles.declared_penalties import sigmoid_query
     from sundog.queries import answer
-    from sundog.queries.sigmoid import UNIT
 
     names = Table(seed).schema.names
     theta = np.random.default_rng(3).normal(size=len(names))
@@ -190,7 +189,7 @@ def do_protected(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     table = Table(seed, constraints=(declared,))
     query = sigmoid_query(table.schema.constraints[0])
     found, rows = fitted(table, particles(settings), seed=seed, released=table.released(seed, extra=(query,)))
-    shares = [answer(query, own)[0] / len(own) / UNIT for own in (rows, table.rows)]
+    shares = [answer(query, own)[0] / len(own) / query.scale for own in (rows, table.rows)]
     return {"protected": float(abs(shares[0] - shares[1]))} | found | table.metrics(table.cells(rows))
 
 

@@ -25,7 +25,7 @@ def measured(text, *, real=REAL, synthetic=SYNTHETIC, rows_of_noise=0.5, noise="
     random = np.random.default_rng(0)
     made = []
     for query in measures_of(text, SCHEMA, rows=synthetic).queries:
-        stddev = rows_of_noise * query.unit
+        stddev = rows_of_noise * query.scale
         values = answer(query, real) + np.round(random.normal(0, stddev, query.size)).astype(np.int64)
         made.append(Measurement(query, values, stddev, "r", noise))
     return {"measurements": made, "total": float(total or len(real))}
@@ -33,7 +33,7 @@ def measured(text, *, real=REAL, synthetic=SYNTHETIC, rows_of_noise=0.5, noise="
 
 def means(query, made):
     weights = np.ones(len(made)) if made.weights is None else made.weights
-    return weights @ (query.vectors(made) / query.unit) / weights.sum()
+    return weights @ (query.vectors(made) / query.scale) / weights.sum()
 
 
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
@@ -42,7 +42,7 @@ def test_measures_are_met(how, noise):
     given_ = measured("correlations: x, y; means: x by g; marginals: t", noise=noise)
     done = match(KEY, SYNTHETIC, **given_, matching=Matching(how=how))
     for measurement in given_["measurements"]:
-        wanted = answer(measurement.query, REAL) / measurement.query.unit / len(REAL)
+        wanted = answer(measurement.query, REAL) / measurement.query.scale / len(REAL)
         error = np.abs(means(measurement.query, done.rows) - wanted).max()
         assert error < (0.03 if how == "multinomial" else 4e-3)
     assert done.tilt.residual < 1e-8

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from sundog.domain import Numeric, Schema
 from sundog.domain.rows import Rows
 from sundog.queries import Moments, answer
-from sundog.queries.moment import UNIT
+from sundog.queries.moment import SCALE
 
 
 def moments_of(columns):
@@ -29,9 +29,9 @@ def norms(change):
 
 def stated(query, relation):
     return {
-        "squared": float(query.sensitivity_squared(relation) / UNIT**2),
-        "l1": float(query.sensitivity_l1(relation) / UNIT),
-        "linf": float(query.sensitivity_linf(relation) / UNIT),
+        "squared": float(query.sensitivity_squared(relation) / SCALE**2),
+        "l1": float(query.sensitivity_l1(relation) / SCALE),
+        "linf": float(query.sensitivity_linf(relation) / SCALE),
     }
 
 
@@ -87,8 +87,8 @@ def test_the_l1_sensitivity_is_reached_between_the_corners(columns):
 def test_centring_is_worth_two_to_six_times_less_variance_or_more():
     for columns in range(1, 30):
         raw = Fraction(columns * (columns + 3), 2)
-        assert raw / (moments_of(columns).sensitivity_squared("replace") / UNIT**2) >= 2
-        assert raw / (moments_of(columns).sensitivity_squared("add-remove") / UNIT**2) >= 6
+        assert raw / (moments_of(columns).sensitivity_squared("replace") / SCALE**2) >= 2
+        assert raw / (moments_of(columns).sensitivity_squared("add-remove") / SCALE**2) >= 6
 
 
 def test_answers_are_the_moments_in_fixed_point():
@@ -97,5 +97,5 @@ def test_answers_are_the_moments_in_fixed_point():
     rows = Rows(schema, (random.integers(0, 1001, 400), random.integers(0, 1002, 400)))
     centred = np.stack([rows.unit_interval(name) - 0.5 for name in schema.names], axis=1)
     expected = vector(np.nan_to_num(centred, nan=0.0)).sum(axis=0)
-    found = answer(Moments.of(schema, "x0", "x1"), rows) / UNIT
+    found = answer(Moments.of(schema, "x0", "x1"), rows) / SCALE
     np.testing.assert_allclose(found, expected, atol=400 * 2.0**-10)

@@ -150,7 +150,7 @@ def _means(rest: str, schema: Schema) -> list[Query]:
 def _moments(names: Sequence[str], schema: Schema, rows: Rows, rho: float) -> list[Query]:
     chosen = names or most_correlated(rows, schema)
     plain = Moments.of(schema, *chosen)
-    square = float(plain.sensitivity_squared("add-remove") / plain.unit**2)
+    square = float(plain.sensitivity_squared("add-remove") / plain.scale**2)
     outside = NOISES * math.sqrt(square / (2 * rho)) / len(rows)
     outside = min(max(outside, LEAST_OUTSIDE), MOST_OUTSIDE)
     return [Moments.of(schema, *chosen, within=[shown(rows, schema.column(name), outside) for name in chosen])]

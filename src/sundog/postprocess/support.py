@@ -58,7 +58,7 @@ def _vectors(rows: Rows, queries: Sequence[Query]) -> Float[np.ndarray, "rows me
         part = slice(start, start + BLOCK)
         block, place = _taken(rows, part), 0
         for query in queries:
-            vectors[part, place : place + query.size] = query.vectors(block) / query.unit
+            vectors[part, place : place + query.size] = query.vectors(block) / query.scale
             place += query.size
     return vectors
 

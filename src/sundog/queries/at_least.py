@@ -37,7 +37,7 @@ class AtLeast:
     marginal: Marginal
     least: int
     partition = False
-    unit = 1
+    scale = 1
 
     def __post_init__(self) -> None:
         if not 1 <= self.least <= len(self.marginal.axes):

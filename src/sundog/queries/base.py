@@ -40,7 +40,7 @@ class Query(Protocol):
         """Whether every row adds 1 to exactly one cell, so that the answer sums to the number of rows."""
 
     @property
-    def unit(self) -> int:
+    def scale(self) -> int:
         """What one row counts as in an answer: 1, or more where fractions are added up as whole numbers."""
 
     def sensitivity_squared(self, neighbours: Neighbours) -> Fraction:

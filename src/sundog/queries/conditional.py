@@ -31,7 +31,7 @@ class Conditional:
 
     label: Axis
     inner: Ranges | Halfspaces
-    unit = 1
+    scale = 1
 
     def __post_init__(self) -> None:
         if self.label.column in self.inner.columns:

@@ -24,8 +24,8 @@ from sundog.errors import UserError
 from sundog.queries.base import whole_key
 from sundog.queries.moment import centred
 
-UNIT = 1 << 10
-"""Answers are counted in units of 1/UNIT."""
+SCALE = 1 << 10
+"""Answers are counted in units of 1/SCALE."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class GroupSums:
     group: Axis
     column: str
     partition = False
-    unit = UNIT
+    scale = SCALE
 
     def __post_init__(self) -> None:
         if self.group.column == self.column:
@@ -57,15 +57,15 @@ class GroupSums:
         return self.size
 
     def sensitivity_squared(self, neighbours: Neighbours) -> Fraction:
-        """In units of 1/UNIT, squared: 1/4 or 1."""
-        return Fraction(1, 4 if neighbours == "add-remove" else 1) * UNIT**2
+        """In units of 1/SCALE, squared: 1/4 or 1."""
+        return Fraction(1, 4 if neighbours == "add-remove" else 1) * SCALE**2
 
     def sensitivity_l1(self, neighbours: Neighbours) -> Fraction:
-        """In units of 1/UNIT: 1/2 or 1."""
-        return Fraction(1, 2 if neighbours == "add-remove" else 1) * UNIT
+        """In units of 1/SCALE: 1/2 or 1."""
+        return Fraction(1, 2 if neighbours == "add-remove" else 1) * SCALE
 
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
-        """In units of 1/UNIT: 1/2 or 1."""
+        """In units of 1/SCALE: 1/2 or 1."""
         return self.sensitivity_l1(neighbours)
 
     def block_l1(self, neighbours: Neighbours) -> Fraction:

@@ -44,7 +44,7 @@ class Halfspaces:
     theta: Int[np.ndarray, "directions features"]
     thresholds: Int[np.ndarray, "directions thresholds"]
     partition = False
-    unit = 1
+    scale = 1
     block = 1
 
     def __post_init__(self) -> None:

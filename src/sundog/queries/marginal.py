@@ -31,7 +31,7 @@ class Marginal:
 
     axes: tuple[Axis, ...]
     partition = True
-    unit = 1
+    scale = 1
 
     def __post_init__(self) -> None:
         if not self.axes or len(set(self.columns)) < len(self.axes):

@@ -33,8 +33,8 @@ from sundog.queries.base import whole_key
 from sundog.queries.choosing import numeric_names
 
 BITS = 10
-UNIT = 1 << (2 * BITS)
-"""Answers are counted in units of 1/UNIT."""
+SCALE = 1 << (2 * BITS)
+"""Answers are counted in units of 1/SCALE."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Moments:
     within: tuple[tuple[int, int] | None, ...] = ()
     """For each column the first and last code of its range, or None for all of its bounds; empty: None for all."""
     partition = False
-    unit = UNIT
+    scale = SCALE
 
     def __post_init__(self) -> None:
         if not self.columns or len(set(self.columns)) < len(self.columns):
@@ -79,24 +79,24 @@ class Moments:
         return self.size
 
     def sensitivity_squared(self, neighbours: Neighbours) -> Fraction:
-        """In units of 1/UNIT, squared."""
+        """In units of 1/SCALE, squared."""
         d = self._d
         if neighbours == "add-remove":
             square = Fraction(d, 4) + Fraction(d * (d + 1), 32)
         else:
             square = max(k + Fraction(k * (d - k), 4) for k in range(1, d + 1))
-        return square * UNIT**2
+        return square * SCALE**2
 
     def sensitivity_l1(self, neighbours: Neighbours) -> Fraction:
-        """In units of 1/UNIT: d/2 + d(d+1)/8, or d(d+3)^2 / (8(d+1)) when a row is replaced."""
+        """In units of 1/SCALE: d/2 + d(d+1)/8, or d(d+3)^2 / (8(d+1)) when a row is replaced."""
         d = self._d
         if neighbours == "add-remove":
-            return (Fraction(d, 2) + Fraction(d * (d + 1), 8)) * UNIT
-        return Fraction(d * (d + 3) ** 2, 8 * (d + 1)) * UNIT
+            return (Fraction(d, 2) + Fraction(d * (d + 1), 8)) * SCALE
+        return Fraction(d * (d + 3) ** 2, 8 * (d + 1)) * SCALE
 
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
         """A first moment moves by at most 1/2, or by 1 when a row is replaced."""
-        return Fraction(UNIT, 2) if neighbours == "add-remove" else Fraction(UNIT)
+        return Fraction(SCALE, 2) if neighbours == "add-remove" else Fraction(SCALE)
 
     def block_l1(self, neighbours: Neighbours) -> Fraction:
         """All moments are one block."""

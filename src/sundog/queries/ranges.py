@@ -40,7 +40,7 @@ class Ranges:
     low: Int[np.ndarray, "queries conditions"]
     high: Int[np.ndarray, "queries conditions"]
     partition = False
-    unit = 1
+    scale = 1
     block = 1
 
     def __post_init__(self) -> None:

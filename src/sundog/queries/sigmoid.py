@@ -21,8 +21,8 @@ from sundog.domain import Column, Numeric, Schema
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
 
-UNIT = 1000
-"""Answers are counted in units of 1/UNIT rows."""
+SCALE = 1000
+"""Answers are counted in units of 1/SCALE rows."""
 BITS, COARSE = 10, 8
 SHARPNESS = 5.0
 
@@ -35,7 +35,7 @@ class SigmoidSum:
     weights: tuple[float, ...]
     threshold: float
     partition = False
-    unit = UNIT
+    scale = SCALE
     size = 1
     block = 1
 
@@ -55,10 +55,10 @@ class SigmoidSum:
         greatest = sum(max(weight, 0) for weight in self.whole_weights) << BITS >> COARSE
         places = range(self.least, greatest + 1)
         step = 1 << (2 * BITS - COARSE)
-        return np.array([round(UNIT / (1 + math.exp(-SHARPNESS * (p / step - self.threshold)))) for p in places])
+        return np.array([round(SCALE / (1 + math.exp(-SHARPNESS * (p / step - self.threshold)))) for p in places])
 
     def sensitivity_squared(self, neighbours: Neighbours) -> Fraction:
-        """In units of 1/UNIT, squared."""
+        """In units of 1/SCALE, squared."""
         return self.sensitivity_l1(neighbours) ** 2
 
     def sensitivity_l1(self, neighbours: Neighbours) -> Fraction:

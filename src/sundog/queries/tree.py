@@ -35,7 +35,7 @@ class BinaryTree:
     tables: tuple[Marginal, ...]
     levels: int
     partition = False
-    unit = 1
+    scale = 1
 
     @property
     def columns(self) -> tuple[str, ...]:

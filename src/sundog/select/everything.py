@@ -41,6 +41,6 @@ class Everything:
 def shares_of(queries: Sequence[Query], weights: Sequence[float], neighbours: Neighbours) -> list[float]:
     """How to divide the budget: (D * weight * cells)^(2/3) for each query."""
     return [
-        float(query.sensitivity_squared(neighbours) / query.unit**2) ** (1 / 3) * (weight * query.size) ** (2 / 3)
+        float(query.sensitivity_squared(neighbours) / query.scale**2) ** (1 / 3) * (weight * query.size) ** (2 / 3)
         for query, weight in zip(queries, weights, strict=True)
     ]

@@ -91,8 +91,8 @@ def exact(queries, rows):
 def a_search(queries, *, rows=80, seed=0):
     start = uniform_start(key_of(seed), SCHEMA, rows=rows)
     other = uniform_start(key_of(seed + 100), SCHEMA, rows=rows)
-    unit = {Moments: 1e-9, SigmoidSum: 1e-5, GroupSums: 1e-5}
-    weights = [(0.5 + k % 3) * unit.get(type(query), 1.0) for k, query in enumerate(queries)]
+    units = {Moments: 1e-9, SigmoidSum: 1e-5, GroupSums: 1e-5}
+    weights = [(0.5 + k % 3) * units.get(type(query), 1.0) for k, query in enumerate(queries)]
     return Search(start, queries, targets=exact(queries, other) + 0.25, weights=weights)
 
 

@@ -14,7 +14,6 @@ from sundog.domain.constraints.kinds import Linear, ProtectedStatistic
 from sundog.generate.particles.embedding import Embedding, Place
 from sundog.generate.particles.penalties import Bound, Penalty, Protected
 from sundog.queries import SigmoidSum
-from sundog.queries.sigmoid import UNIT
 from sundog.released import Released
 
 
@@ -50,7 +49,7 @@ def _bound(constraint: Linear, schema: Schema, embedding: Embedding) -> Bound:
 
 def _protected(constraint: ProtectedStatistic, released: Released, embedding: Embedding) -> list[Penalty]:
     query = sigmoid_query(constraint)
-    answers = [m.values[0] / UNIT / released.rows for m in released.measurements if m.query == query]
+    answers = [m.values[0] / query.scale / released.rows for m in released.measurements if m.query == query]
     coordinates, own, shift = _carried(released.schema, embedding, constraint.columns, constraint.weights)
     threshold = constraint.threshold - shift
     return [Protected(coordinates, own, threshold, float(a), constraint.strength) for a in answers]
