@@ -36,19 +36,26 @@ FULL = {"sizes": [(50_000, 10, 10), (307_511, 10, 10), (307_511, 104, 10), (10_0
 
 def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Measure, and match once."""
-    from sundog.api.adjust import Adjustment, AdjustmentBudget, chosen
+    from sundog.api.adjust import Adjustment, TableToAdjust, chosen, measuring_curator
+    from sundog.api.options import Charged, Privacy
     from sundog.domain import Schema
-    from sundog.postprocess.match import Matching, match
+    from sundog.postprocess.match import match
+    from sundog.postprocess.matching import Matching
+    from sundog.private.table import PrivateTable
     from sundog.random.keys import key_of
 
     rows, columns = settings["rows"], settings["columns"]
     schema = Schema.from_json(_document(columns))
     measures = "correlations: " + ", ".join(f"c{k}" for k in range(settings["measured"]))
     synthetic = _table(rows, columns, strength=0.5, seed=seed)
-    plan = Adjustment.of(synthetic, measures, schema=schema, matching=Matching(closest=True))
+    real = PrivateTable(_table(rows, columns, strength=0.7, seed=seed + 1))
     with tempfile.TemporaryDirectory() as folder:
-        paying = AdjustmentBudget(1.0, 1e-9, ledger=Path(folder) / "ledger.sqlite")
-        released = plan.measured(paying.curator(_table(rows, columns, strength=0.7, seed=seed + 1), schema))
+        charged = Charged(Path(folder) / "ledger.sqlite", "benchmark")
+        curator = measuring_curator(real, schema, privacy=Privacy(1.0, 1e-9), charged=charged, noise="gaussian")
+        plan = Adjustment.of(
+            TableToAdjust(synthetic), measures, schema=schema, matching=Matching(closest=True), curator=curator
+        )
+        released = plan.measured(curator)
     measurements = chosen(released, plan.measures.queries)
     total = {"total": float(released.rows), "total_stddev": released.rows_stddev}
     start = time.process_time()

@@ -71,19 +71,19 @@ def fitted(recipe: Any, schema: Any, table: Path, *, epsilon: float, seed: int) 
     from sundog.private.accountant import Budget
     from sundog.private.curator import Curator
     from sundog.private.ledger import Ledger
+    from sundog.private.spending import Spending
     from sundog.private.table import PrivateTable
     from sundog.random.keys import key_of
 
     with tempfile.TemporaryDirectory(prefix="sundog-ledger-") as folder:
-        curator = Curator(
-            PrivateTable(table),
-            schema,
-            budget=Budget(epsilon=epsilon, delta=1 / parquet.read_metadata(table).num_rows ** 2),
-            dataset=recipe.name,
+        spending = Spending(
+            Budget(epsilon=epsilon, delta=1 / parquet.read_metadata(table).num_rows ** 2),
+            recipe.name,
             unit=PrivacyUnit("replace"),
             accounting="zcdp" if recipe.rule.selects else "gaussian",
             ledger=Ledger(Path(folder) / "ledger.db"),
         )
+        curator = Curator(PrivateTable(table), schema, spending=spending)
         return run(key_of(seed), curator, recipe=recipe, report=lambda _: None)
 
 

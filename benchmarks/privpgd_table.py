@@ -23,6 +23,7 @@ from sundog.generate.particles.sliced_projection import sliced_w1
 from sundog.private.accountant import Budget
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
+from sundog.private.spending import Spending
 from sundog.private.table import PrivateTable
 from sundog.queries import Marginal, Query, answer
 from sundog.released import Guarantee, Measurement, Released
@@ -67,10 +68,11 @@ class Table:
     def curator(self, *, selects: bool) -> Curator:
         """The door to the rows to fit for methods that measure by themselves, with a ledger that is thrown away."""
         rows = parquet.read_table(DATA / f"{self.name}.parquet", columns=list(self.schema.names)).take(self.train)
-        return Curator(
-            PrivateTable(rows), self.schema, budget=BUDGET, dataset="benchmark", unit=PrivacyUnit("replace"),
-            accounting="zcdp" if selects else "gaussian", ledger=Ledger(Path(tempfile.mkdtemp()) / "ledger.db"),
+        spending = Spending(
+            BUDGET, "benchmark", unit=PrivacyUnit("replace"), accounting="zcdp" if selects else "gaussian",
+            ledger=Ledger(Path(tempfile.mkdtemp()) / "ledger.db"),
         )  # fmt: skip
+        return Curator(PrivateTable(rows), self.schema, spending=spending)
 
     def cells(self, rows: Rows) -> np.ndarray:
         """The cells of rows, column by column."""

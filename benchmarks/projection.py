@@ -46,13 +46,13 @@ def curator(schema: Any, table: Any, *, epsilon: float, selects: bool = False) -
     from sundog.private.accountant import Budget
     from sundog.private.curator import Curator
     from sundog.private.ledger import Ledger
+    from sundog.private.spending import Spending
     from sundog.private.table import PrivateTable
 
     ledger = Ledger(Path(tempfile.mkdtemp()) / "ledger.db")
-    return Curator(
-        PrivateTable(table), schema, budget=Budget(epsilon=epsilon, delta=DELTA), dataset="benchmark",
-        accounting="zcdp" if selects else "gaussian", ledger=ledger,
-    )  # fmt: skip
+    accounting = "zcdp" if selects else "gaussian"
+    spending = Spending(Budget(epsilon=epsilon, delta=DELTA), "benchmark", accounting=accounting, ledger=ledger)
+    return Curator(PrivateTable(table), schema, spending=spending)
 
 
 def made(schema: Any, table: Any, *, recipe: Any, epsilon: float, seed: int) -> tuple[Any, Any]:

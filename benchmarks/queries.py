@@ -130,6 +130,7 @@ def trivial() -> dict[str, float]:
     from sundog.private.accountant import Budget
     from sundog.private.curator import Curator
     from sundog.private.ledger import Ledger
+    from sundog.private.spending import Spending
     from sundog.private.table import PrivateTable
     from sundog.queries import answer
     from sundog.queries.workload import Workload
@@ -138,7 +139,7 @@ def trivial() -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="sundog-queries-") as folder:
         ledger = Ledger(Path(folder) / "ledger.sqlite")
         table = PrivateTable(str(DATA / "adult.parquet"))
-        curator = Curator(table, schema, budget=Budget(rho=0.003), dataset="adult", ledger=ledger)
+        curator = Curator(table, schema, spending=Spending(Budget(rho=0.003), "adult", ledger=ledger))
         curator.measure(Workload.marginals(schema, k=1).queries, 0.003)
         reference = reference_rows(curator.released())
     result: dict[str, float] = {"rows": len(rows), "answers": 0}

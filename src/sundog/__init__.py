@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sundog.api.synthesizer import Synthesizer
     from sundog.domain import Schema
     from sundog.methods.recipes import METHODS
-    from sundog.postprocess import Matching
+    from sundog.postprocess.matching import Matching
     from sundog.private.accountant import Budget
     from sundog.private.ledger import Ledger
     from sundog.queries import Marginal
@@ -45,7 +45,7 @@ _PLACES = {
     "Budget": "sundog.private.accountant",
     "Ledger": "sundog.private.ledger",
     "Marginal": "sundog.queries",
-    "Matching": "sundog.postprocess",
+    "Matching": "sundog.postprocess.matching",
     "Model": "sundog.api.model",
     "Released": "sundog.released.released",
     "Schema": "sundog.domain",

@@ -11,7 +11,8 @@ import sundog
 from postprocess.tiny_supports import DOCUMENT, SCHEMA, table
 from sundog.api.adjust import composed
 from sundog.errors import BudgetRefused, UserError
-from sundog.postprocess import Matching, NotMet
+from sundog.postprocess.match import NotMet
+from sundog.postprocess.matching import Matching
 from sundog.private.accountant import gaussian_epsilon
 from sundog.private.ledger import Ledger
 
@@ -116,7 +117,7 @@ def test_a_making_with_another_schema_is_not_pooled(own_ledger):
 def test_one_release_given_twice_counts_once(own_ledger, tmp_path):
     released = adjusted(measures="columns").released
     once, twice = (
-        adjusted(measures="columns", released=released, before=before, matching=Matching(how="weights"))
+        adjusted(measures="columns", released=released, before=before, matching=Matching(resample="weights"))
         for before in (None, type(released).from_json(released.to_json()))
     )
     assert once.rows.weights.tolist() == twice.rows.weights.tolist()
@@ -215,10 +216,10 @@ def test_another_tools_table(tmp_path, once):
 
 
 def test_weights_in_and_out(once):
-    out = adjusted(released=once.released, matching=Matching(how="weights")).table
+    out = adjusted(released=once.released, matching=Matching(resample="weights")).table
     assert out.column_names[-1] == "weight"
     assert out.drop_columns("weight").to_pylist() == pa.table(THEIRS).to_pylist()
-    again = adjusted(out, released=once.released, weights="weight", matching=Matching(how="weights"))
+    again = adjusted(out, released=once.released, weights="weight", matching=Matching(resample="weights"))
     assert again.match.before < 0.2 * once.match.before, "what was adjusted has little left to adjust"
     assert again.notes == ()
     with pytest.raises(UserError, match="must hold a number, 0 or more"):

@@ -9,7 +9,8 @@ from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.estimate.hierarchy import hierarchical
 from sundog.postprocess.columns import IN_ALL, column_estimates
-from sundog.postprocess.match import Matching, match
+from sundog.postprocess.match import match
+from sundog.postprocess.matching import Matching
 from sundog.queries import Marginal, Moments, answer
 from sundog.random.keys import key_of
 from sundog.released import Measurement
@@ -77,7 +78,7 @@ def test_rows_get_the_columns_right():
         thinned,
         measurements=[measured(query, REAL, stddev=2.0, seed=7) for query in queries],
         total=3000.0,
-        matching=Matching(how="weights"),
+        matching=Matching(resample="weights"),
     )
     weights = done.rows.weights / done.rows.weights.sum()
     for query in queries:

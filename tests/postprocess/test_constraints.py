@@ -10,7 +10,7 @@ from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.methods.recipes import METHODS
-from sundog.postprocess import enforce, violations
+from sundog.postprocess.constraints import enforce, violations
 from sundog.random.keys import key_of, split, uniforms
 
 DOCUMENT = {

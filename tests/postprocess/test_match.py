@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from postprocess.tiny_supports import SCHEMA, rows, table
 from sundog.errors import UserError
 from sundog.postprocess.denoise import MANY
-from sundog.postprocess.match import Matching, NotMet, match
+from sundog.postprocess.match import NotMet, match
+from sundog.postprocess.matching import Matching
 from sundog.postprocess.measures import measures_of
 from sundog.queries import Marginal, Moments, answer
 from sundog.random.keys import key_of
@@ -40,7 +41,7 @@ def means(query, made):
 @pytest.mark.parametrize("how", ["systematic", "multinomial", "weights"])
 def test_measures_are_met(how, noise):
     given_ = measured("correlations: x, y; means: x by g; marginals: t", noise=noise)
-    done = match(KEY, SYNTHETIC, **given_, matching=Matching(how=how))
+    done = match(KEY, SYNTHETIC, **given_, matching=Matching(resample=how))
     for measurement in given_["measurements"]:
         wanted = answer(measurement.query, REAL) / measurement.query.scale / len(REAL)
         error = np.abs(means(measurement.query, done.rows) - wanted).max()
@@ -54,7 +55,7 @@ def test_measures_are_met(how, noise):
 
 @pytest.mark.parametrize("gamma", [0.0, 1e-3, 0.02])
 def test_gamma_is_respected(gamma):
-    done = match(KEY, SYNTHETIC, **measured("correlations: x, y"), matching=Matching(gamma=gamma, how="weights"))
+    done = match(KEY, SYNTHETIC, **measured("correlations: x, y"), matching=Matching(gamma=gamma, resample="weights"))
     assert done.tilt.violation <= gamma + 1e-8
     assert done.after <= gamma + 1e-8
     assert done.after > 0.9 * gamma - 1e-8, "no more is changed than gamma asks for"
@@ -83,7 +84,7 @@ def test_rows_are_never_altered_and_the_support_never_grows(seed, how, count):
     random = np.random.default_rng(seed)
     codes = [tuple(int(random.integers(0, top)) for top in (11, 12, 4, 2)) for _ in range(random.integers(1, 25))]
     given_ = measured("correlations: x, y; marginals: g", synthetic=rows(*codes))
-    matching = Matching(how=how, closest=True, rows=None if how == "weights" else count)
+    matching = Matching(resample=how, closest=True, rows=None if how == "weights" else count)
     done = match(key_of(seed), rows(*codes), **given_, matching=matching)
     found = list(zip(*(column.tolist() for column in done.rows.codes), strict=True))
     assert set(found) <= set(codes)
@@ -140,8 +141,8 @@ def test_rows_with_weights():
     codes = list(zip(*(c[:300].tolist() for c in SYNTHETIC.codes), strict=True))
     many = [code for k, code in enumerate(codes) for _ in range(1 + k % 3)]
     weighed = rows(*codes, weights=[1 + k % 3 for k in range(len(codes))])
-    one = match(KEY, weighed, **given_, matching=Matching(how="weights", closest=True))
-    other = match(KEY, rows(*many), **given_, matching=Matching(how="weights", closest=True))
+    one = match(KEY, weighed, **given_, matching=Matching(resample="weights", closest=True))
+    other = match(KEY, rows(*many), **given_, matching=Matching(resample="weights", closest=True))
     sums = np.add.reduceat(other.rows.weights, np.cumsum([0, *(1 + k % 3 for k in range(len(codes) - 1))]))
     assert one.rows.weights / len(codes) == pytest.approx(sums / len(many), abs=1e-9)
 
@@ -157,9 +158,9 @@ def test_nothing_to_draw_from(made):
     [
         ({"gamma": -1.0}, "gamma: found -1.0"),
         ({"gamma": float("nan")}, "gamma: found nan"),
-        ({"how": "bootstrap"}, "resample: found 'bootstrap'"),
+        ({"resample": "bootstrap"}, "resample: found 'bootstrap'"),
         ({"rows": 0}, "rows: found 0"),
-        ({"rows": 5, "how": "weights"}, "weights are written for the rows as they are"),
+        ({"rows": 5, "resample": "weights"}, "weights are written for the rows as they are"),
     ],
 )
 def test_wrong_settings(wrong, message):

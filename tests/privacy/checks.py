@@ -140,7 +140,7 @@ def check_charged_before_noise(path, unit, action=do_everything):
     assert account.exact_delta == sum(Fraction(payment.delta) for payment in released.payments)
     assert Fraction(released.guarantee.rho) >= account.exact_rho
     assert math.isclose(released.guarantee.rho, account.exact_rho, rel_tol=1e-12)
-    assert account.exact_rho <= Fraction(made.total_rho)
+    assert account.exact_rho <= Fraction(made.spending.total_rho)
     assert account.unit == unit
     document = certificate(released)
     assert document["rho"] == released.guarantee.rho
@@ -335,7 +335,7 @@ def check_choices(runs):
         for _ in range(runs // 100):
             made = curator([("a", 0)] * 3 + [("b", 3)] * 2, unit=unit, rho=10.0)
             chosen.update(made.select(selection, 0.05).pop().columns for _ in range(100))
-            charges += made.ledger.charges
+            charges += made.spending.ledger.charges
     (scores,), (scale,) = {tuple(call.exact) for call in seen.calls}, {call.scale for call in seen.calls}
     ((rho, sensitivity),) = {(charge.rho, charge.details["sensitivity"]) for charge in charges}
     squared = Fraction(sensitivity) ** 2 / (2 * Fraction(rho))

@@ -17,6 +17,7 @@ from sundog.private import noise
 from sundog.private.accountant import Budget
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger, Receipt
+from sundog.private.spending import Spending
 from sundog.private.table import PrivateTable
 from sundog.queries import Marginal
 
@@ -55,16 +56,15 @@ def curator(rows, *, unit, schema=TINY, rho=4.0, delta=None, ledger=None, thresh
     table = {name: columns.get(name, []) for name in [*schema.names, "u"]}
     if rows and len(rows[0]) == len(schema.names):
         table["u"] = list(range(len(rows)))
-    return Curator(
-        PrivateTable(table),
-        schema,
-        budget=Budget(rho=rho, delta=delta),
-        dataset="tiny",
+    spending = Spending(
+        Budget(rho=rho, delta=delta),
+        "tiny",
         unit=unit,
         accounting=accounting,
         ledger=MemoryLedger() if ledger is None else ledger,
         delta_thresholds=thresholds,
     )
+    return Curator(PrivateTable(table), schema, spending=spending)
 
 
 @dataclass(frozen=True)

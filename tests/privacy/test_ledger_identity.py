@@ -16,6 +16,7 @@ from sundog.private.accountant import Budget
 from sundog.private.complete import complete, find_gaps
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
+from sundog.private.spending import Spending
 from sundog.private.table import PrivateTable
 from sundog.released import Selection
 
@@ -58,16 +59,15 @@ OPEN = {
 def test_completing_a_schema_pays_for_every_look(own_ledger, neighbours):
     gaps = find_gaps(OPEN)
     table = {"c": ["x"] * 500, "n": [5] * 500, "d": ["2020-05-05"] * 500, "k": [True] * 500}
-    made = Curator(
-        PrivateTable(table),
-        gaps.provisional,
-        budget=Budget(epsilon=5, delta=1e-6),
-        dataset="tiny",
+    spending = Spending(
+        Budget(epsilon=5, delta=1e-6),
+        "tiny",
         unit=PrivacyUnit(neighbours),
         accounting="gaussian",
         ledger=Ledger(own_ledger),
         delta_thresholds=5e-7,
     )
+    made = Curator(PrivateTable(table), gaps.provisional, spending=spending)
     with Recorder(entries=lambda: len(Ledger(own_ledger).account("tiny").entries))() as seen:
         document = complete(OPEN, made, gaps=gaps, delta=5e-7)
     account = Ledger(own_ledger).account("tiny")
@@ -75,9 +75,9 @@ def test_completing_a_schema_pays_for_every_look(own_ledger, neighbours):
     assert [entry.mechanism for entry in account.entries] == ["threshold", "gaussian", "gaussian"]
     squared = 1 if neighbours == "add-remove" else 2
     needed = sum(Fraction(squared) / (2 * Fraction(call.scale) ** 2) for call in seen.calls)
-    assert needed <= account.exact_rho <= Fraction(made.total_rho)
+    assert needed <= account.exact_rho <= Fraction(made.spending.total_rho)
     assert float(account.exact_rho) == pytest.approx(float(needed), rel=1e-9)
-    assert float(account.exact_rho) == pytest.approx(made.total_rho, rel=1e-9)
+    assert float(account.exact_rho) == pytest.approx(made.spending.total_rho, rel=1e-9)
     assert made.released().guarantee.rho == account.rho
     assert document["fields"][0]["categories"] == ["x"]
     assert document["fields"][1]["constraints"] == {"minimum": 4, "maximum": 8}
@@ -203,7 +203,7 @@ def test_what_cannot_be_done_is_refused_before_it_is_charged(action):
     made = curator([("a", 1)], unit=PrivacyUnit(), delta=1e-6, thresholds=5e-7)
     with pytest.raises(UserError), Recorder()() as seen:
         action(made)
-    assert made.ledger.charges == []
+    assert made.spending.ledger.charges == []
     assert seen.calls == []
 
 
@@ -211,7 +211,7 @@ def test_a_run_planned_as_gaussian_cannot_select():
     made = curator([("a", 1)], unit=PrivacyUnit(), accounting="gaussian")
     with pytest.raises(UserError, match="accounted for as Gaussian only"):
         made.select(Selection((TWO_WAY,), ([0] * TWO_WAY.size,)), 0.1)
-    assert made.ledger.charges == []
+    assert made.spending.ledger.charges == []
 
 
 def test_the_command_refuses_what_the_limit_does_not_allow(tmp_path):
@@ -248,5 +248,5 @@ def test_a_query_of_another_schema_is_refused_before_it_is_charged():
 
     with pytest.raises(UserError, match="column 'age' is not in the schema"):
         made.measure([Marginal.of(other, "age")], 0.1)
-    assert made.ledger.charges == []
+    assert made.spending.ledger.charges == []
     assert TINY.names == ("c", "n")

@@ -16,7 +16,8 @@ from sundog.private import curator as curator_module
 from sundog.private import noise
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
-from sundog.queries import Marginal
+from sundog.private.spending import Spending
+from sundog.queries import Marginal, sensitivity
 from sundog.released import Released
 from sundog.sources.duck import DuckTable
 
@@ -117,7 +118,8 @@ def test_closed_bins_are_killed_by_enumeration(monkeypatch):
 
 
 def test_rows_per_unit_forgotten_is_killed_by_the_ledger_check(monkeypatch):
-    monkeypatch.setattr(Curator, "_squared", lambda self, square: square)
+    most = sensitivity.most
+    monkeypatch.setattr(sensitivity, "most", lambda norm, unit, **power: most(norm, replace(unit, rows=1), **power))
     killed(checks.check_charges_cover_the_noise, PrivacyUnit("add-remove", "u", 2))
     killed(checks.check_categories_are_covered, PrivacyUnit("add-remove", "u", 2))
 
@@ -131,7 +133,7 @@ def test_units_that_are_not_bounded_are_killed_by_the_ledger_check(monkeypatch):
 
 
 def test_an_l1_score_with_root_two_is_killed_by_the_ledger_check(monkeypatch):
-    monkeypatch.setattr(Curator, "_block_l1", lambda self, query: Fraction(14143, 10000))
+    monkeypatch.setattr(sensitivity, "block_l1", lambda query, unit: Fraction(14143, 10000))
     killed(checks.check_charges_cover_the_noise, REPLACE)
 
 
@@ -295,13 +297,19 @@ def test_an_unknown_value_that_is_refused_is_killed_by_noninterference(monkeypat
 
 
 def test_a_ledger_that_tells_of_rows_is_killed_by_noninterference(monkeypatch, tmp_path):
-    charge = Curator._charge
+    init, charge, held = Curator.__init__, Spending.charge, []
+
+    def remember(self, *given, **options):
+        held.append(self)
+        init(self, *given, **options)
 
     def tell(self, charges):
-        total = self._source.add_up(self.schema, self.unit, add=curator_module._add_length, size=1)[0]
+        source, schema = held[-1]._source, held[-1].schema
+        total = source.add_up(schema, self.unit, add=curator_module._add_length, size=1)[0]
         return charge(self, [replace(one, details={**one.details, "rows": int(total)}) for one in charges])
 
-    monkeypatch.setattr(Curator, "_charge", tell)
+    monkeypatch.setattr(Curator, "__init__", remember)
+    monkeypatch.setattr(Spending, "charge", tell)
     killed(interference, tmp_path)
 
 

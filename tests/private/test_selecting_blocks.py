@@ -10,6 +10,7 @@ from sundog.domain.rows import Rows
 from sundog.private.accountant import Budget
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
+from sundog.private.spending import Spending
 from sundog.private.table import PrivateTable
 from sundog.queries import Conditional, Marginal, Ranges, answer
 from sundog.released import Selection
@@ -30,7 +31,7 @@ def curator(tmp_path, rho=1e4):
     labels = np.array(["red", "green"])
     table = PrivateTable({"colour": labels[CODES[0]].tolist(), "age": CODES[1].tolist()})
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    return Curator(table, SCHEMA, budget=Budget(rho=rho), dataset="blocks", ledger=ledger)
+    return Curator(table, SCHEMA, spending=Spending(Budget(rho=rho), "blocks", ledger=ledger))
 
 
 def estimates():

@@ -10,10 +10,11 @@ from sundog.domain.unit import PrivacyUnit
 from sundog.generate import Graphical
 from sundog.methods.recipes import two_way
 from sundog.queries import Marginal, Ranges
+from sundog.queries.sensitivity import gaussian_stddev
 from sundog.random.keys import key_of
 from sundog.released import Guarantee, Measurement, Payment, Proposal, Released, Selection
 from sundog.select import AIM, SpanningTree, WorstError
-from sundog.select.base import affordable, noise_stddev
+from sundog.select.base import affordable
 from sundog.select.spanning_tree import components, edges_left
 
 PAIRS = two_way(SCHEMA)
@@ -97,7 +98,7 @@ def test_aim_weighs_marginals_by_what_they_share_with_the_workload():
 def test_aim_subtracts_the_noise_it_expects():
     proposal = ask(AIM(), release(spent=0.1), remaining=0.9)
     selection = proposal.selection
-    stddev = noise_stddev(selection.candidates[0], proposal.rho_measure, PrivacyUnit())
+    stddev = gaussian_stddev(selection.candidates[0], proposal.rho_measure, unit=PrivacyUnit())
     expected = selection.weights[0] * math.sqrt(2 / math.pi) * stddev * selection.candidates[0].size
     assert selection.penalties[0] == round(expected)
     assert proposal.rho_select + proposal.rho_measure == pytest.approx(1.0 / (16 * 4))
@@ -148,9 +149,9 @@ def test_a_whole_run_respects_the_model_size_limit(tmp_path):
 
 def test_noise_is_foretold_as_the_curator_will_add_it():
     query = PAIRS[0]
-    assert noise_stddev(query, 0.5, PrivacyUnit()) == pytest.approx(1.0)
-    assert noise_stddev(query, 0.5, PrivacyUnit("replace")) == pytest.approx(math.sqrt(2))
-    assert noise_stddev(query, 0.5, PrivacyUnit("replace", "warm", 3)) == pytest.approx(3 * math.sqrt(2))
+    assert gaussian_stddev(query, 0.5, unit=PrivacyUnit()) == pytest.approx(1.0)
+    assert gaussian_stddev(query, 0.5, unit=PrivacyUnit("replace")) == pytest.approx(math.sqrt(2))
+    assert gaussian_stddev(query, 0.5, unit=PrivacyUnit("replace", "warm", 3)) == pytest.approx(3 * math.sqrt(2))
 
 
 def test_single_answers_that_were_measured_cannot_be_chosen_again():

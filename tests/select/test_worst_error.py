@@ -9,6 +9,7 @@ from sundog.domain import Categorical, Numeric, Schema
 from sundog.private.accountant import Budget
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
+from sundog.private.spending import Spending
 from sundog.private.table import PrivateTable
 from sundog.queries import answer
 from sundog.queries.choosing import uniform_rows
@@ -61,14 +62,9 @@ def curator(tmp_path, neighbours, rho=2.0):
     }
     from sundog.domain.unit import PrivacyUnit
 
-    made = Curator(
-        PrivateTable(table),
-        SCHEMA,
-        budget=Budget(rho=rho),
-        dataset="mixed",
-        unit=PrivacyUnit(neighbours),
-        ledger=Ledger(tmp_path / "ledger.sqlite"),
-    )
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    spending = Spending(Budget(rho=rho), "mixed", unit=PrivacyUnit(neighbours), ledger=ledger)
+    made = Curator(PrivateTable(table), SCHEMA, spending=spending)
     made.measure(Workload.marginals(SCHEMA, k=1).queries, rho / 10)
     return made
 

@@ -5,7 +5,7 @@ in rho with what generated the table where that is known; where it is not, the c
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,17 +14,19 @@ import numpy as np
 import pyarrow as pa
 from jaxtyping import Float
 
+from sundog.api.charging import curator_for
+from sundog.api.options import Charged, Privacy, meanings
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours, PrivacyUnit
 from sundog.errors import UserError
 from sundog.evaluate.reading import as_declared
-from sundog.postprocess.match import Match, Matching, NotMet, check_rows_present, match
+from sundog.postprocess.match import Match, NotMet, check_rows_present, match
+from sundog.postprocess.matching import Matching
 from sundog.postprocess.measures import key_of_query, measures_of
-from sundog.private.accountant import Accounting, Budget, default_delta, round_up, spent_epsilon
-from sundog.private.curator import Curator, public_rows
-from sundog.private.ledger import Ledger
+from sundog.private.accountant import Accounting, round_up, spent_epsilon
+from sundog.private.curator import Curator
 from sundog.private.table import PrivateTable
 from sundog.queries import Marginal, Query
 from sundog.queries.workload import Workload
@@ -54,33 +56,28 @@ class Adjusted:
         return self.rows.to_arrow()
 
 
-@dataclass(frozen=True)
-class AdjustmentBudget:
-    """Who pays for measuring: the budget, the unit it protects, the account, and the kind of noise."""
+@dataclass(frozen=True, eq=False)
+class TableToAdjust:
+    """A synthetic table from whatever tool: a frame, a path or rows; and which of its columns says how much rows count."""
 
-    epsilon: float | None = None
-    delta: float | None = None
-    rho: float | None = None
-    unit: PrivacyUnit = field(default_factory=PrivacyUnit)
-    dataset: str | None = None
-    noise: NoiseKind = "gaussian"
-    ledger: Path | None = None
+    data: Any
+    weights: str | None = None
+    delimiter: str | None = None
 
-    def curator(self, real: Any, schema: Schema, *, delimiter: str | None = None) -> Curator:
-        """The curator of the private table; refuses what the ledger does not allow."""
-        table = PrivateTable(real, delimiter=delimiter)
-        delta = self.delta
-        if delta is None and self.rho is None and self.unit.neighbours == "replace" and self.unit.column is None:
-            delta = default_delta(public_rows(table, schema, unit=self.unit))
-        return Curator(
-            table,
-            schema,
-            budget=Budget(self.epsilon, delta, self.rho),
-            dataset=self.dataset or schema.name or "unnamed",
-            unit=self.unit,
-            accounting="gaussian" if self.noise == "gaussian" else "zcdp",
-            ledger=Ledger(self.ledger),
-        )
+    def read(self, schema: Schema) -> tuple[Rows, tuple[str, ...]]:
+        """Its rows, its columns found by name; and notes on what did not fit the schema."""
+        if isinstance(self.data, Rows):
+            return self.data, ()
+        source = open_table(self.data, delimiter=self.delimiter)
+        try:
+            check_columns(source.columns, schema.names)
+        except UserError as error:
+            raise UserError(f"synthetic table: {error}") from None
+        rows, notes = as_declared(source, schema)
+        if self.weights is None:
+            return rows, notes
+        notes = tuple(note for note in notes if note != f"not in the schema, so left out: {self.weights}")
+        return Rows(schema, rows.codes, _checked(self.weights, source.numbers(self.weights))), notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,24 +92,28 @@ class Adjustment:
 
     @staticmethod
     def of(
-        table: Any,
+        table: TableToAdjust,
         measures: str,
         *,
         schema: Schema,
         matching: Matching,
-        rho: float = 0.02,
-        neighbours: Neighbours = "add-remove",
+        curator: Curator | None = None,
         released: Released | None = None,
         before: Released | None = None,
-        weights: str | None = None,
-        delimiter: str | None = None,
     ) -> "Adjustment":
-        """Read the synthetic table and the measures (to be measured with `rho`, or found in `released`)."""
+        """The plan for a synthetic table: the measures are to be measured by the curator, or found in `released`."""
         if released is not None and released.schema.columns != schema.columns:
             raise UserError("adjust: the released measurements were made with another schema; use that one.")
-        rows, notes = _read(table, schema, weights=weights, delimiter=delimiter)
+        rows, notes = table.read(schema)
         check_rows_present(rows)
-        wanted = measures_of(measures, schema, rows=rows, rho=rho, neighbours=neighbours, released=released)
+        wanted = measures_of(
+            measures,
+            schema,
+            rows=rows,
+            rho=0.0 if curator is None else curator.remaining_rho,
+            neighbours="add-remove" if curator is None else curator.unit.neighbours,
+            released=released,
+        )
         return Adjustment(rows, wanted, matching, before, notes)
 
     def measured(self, curator: Curator, *, noise: NoiseKind = "gaussian") -> Released:
@@ -176,10 +177,10 @@ class Adjustment:
 
     def _counted(self, curator: Curator) -> bool:
         """Whether the table's own making has told the number of rows."""
-        return self.before is not None and self.before.dataset == curator.dataset and self.before.tells_rows
+        return self.before is not None and self.before.dataset == curator.spending.dataset and self.before.tells_rows
 
 
-def adjust(
+def adjust(  # noqa: D417 - what the other arguments mean is added from where they are declared
     table: Any,
     measures: str = "correlations",
     *,
@@ -208,13 +209,6 @@ def adjust(
         measures: what to match, in words (docs/adjust.md).
         schema: the public schema of both tables.
         real: the private table, measured within the budget; or give `released`, measured before, at no further cost.
-        epsilon: what measuring may spend, with `delta`; or give `rho` instead.
-        delta: required unless rows are replaced, where 1/n^2 is the default.
-        rho: the budget as zCDP.
-        neighbours: "add-remove" or "replace".
-        unit: the column that names the people to protect; by default each row is one.
-        rows_per_unit: how many rows of one unit are used at most.
-        dataset: the ledger's account; by default the schema's name.
         noise: "gaussian" or "laplace".
         released: earlier measurements that include the measures.
         before: what was released to make the table, if known: its cost is added to the certificate's.
@@ -222,34 +216,39 @@ def adjust(
         weights: the column of the synthetic table that says how much each row counts.
         delimiter: the separator of text files.
         seed: fixes the resampling.
-        ledger: the path of the ledger.
     """
     public = Schema.of(schema)
     if (real is None) == (released is None):
         raise UserError("adjust: give either the real table with a budget, or measurements released before.")
+    privacy = Privacy(epsilon, delta, rho, neighbours, unit, rows_per_unit)
     curator = None
-    if released is None:
-        protected = PrivacyUnit(neighbours, unit, rows_per_unit)
-        paying = AdjustmentBudget(
-            epsilon, delta, rho, protected, dataset, noise, None if ledger is None else Path(ledger)
-        )
-        curator = paying.curator(real, public, delimiter=delimiter)
+    if real is not None:
+        held = PrivateTable(real, delimiter=delimiter)
+        curator = measuring_curator(held, public, privacy=privacy, charged=Charged(ledger, dataset), noise=noise)
     plan = Adjustment.of(
-        table,
+        TableToAdjust(table, weights, delimiter),
         measures,
         schema=public,
         matching=matching or Matching(),
-        rho=0.0 if curator is None else curator.remaining_rho,
-        neighbours=neighbours,
+        curator=curator,
         released=released,
         before=before,
-        weights=weights,
-        delimiter=delimiter,
     )
     if curator is not None:
         released = plan.measured(curator, noise=noise)
     assert released is not None  # noqa: S101 - by the first check
     return plan.matched(released, seed=seed)
+
+
+adjust.__doc__ = f"{(adjust.__doc__ or '').rstrip()}\n{meanings(Privacy, Charged)}\n"
+
+
+def measuring_curator(
+    table: PrivateTable, schema: Schema, *, privacy: Privacy, charged: Charged, noise: NoiseKind
+) -> Curator:
+    """The curator that measures what is to be matched; Laplace noise is accounted for as zCDP."""
+    accounting: Accounting = "gaussian" if noise == "gaussian" else "zcdp"
+    return curator_for(table, schema, privacy=privacy, charged=charged, accounting=accounting)
 
 
 def chosen(released: Released, queries: tuple[Query, ...]) -> list[Measurement]:
@@ -277,22 +276,6 @@ def composed(before: Released, now: Released) -> Released:
     epsilon = spent_epsilon(rho, delta - spent, accounting=accounting) if delta is not None and stated else None
     guarantee = Guarantee(first.unit, accounting, rho, spent, epsilon=epsilon, delta=delta if stated else None)
     return replace(now, guarantee=guarantee, payments=(*before.payments, *now.payments))
-
-
-def _read(table: Any, schema: Schema, *, weights: str | None, delimiter: str | None) -> tuple[Rows, tuple[str, ...]]:
-    """A synthetic table from whatever tool, its columns found by name; and notes on what did not fit the schema."""
-    if isinstance(table, Rows):
-        return table, ()
-    source = open_table(table, delimiter=delimiter)
-    try:
-        check_columns(source.columns, schema.names)
-    except UserError as error:
-        raise UserError(f"synthetic table: {error}") from None
-    rows, notes = as_declared(source, schema)
-    if weights is None:
-        return rows, notes
-    notes = tuple(note for note in notes if note != f"not in the schema, so left out: {weights}")
-    return Rows(schema, rows.codes, _checked(weights, source.numbers(weights))), notes
 
 
 def _checked(name: str, weights: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " rows"]:

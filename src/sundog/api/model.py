@@ -16,7 +16,8 @@ from sundog.errors import UserError
 from sundog.estimate.answers import Answer, answer_with_interval
 from sundog.methods.loop import fit_released, sample
 from sundog.methods.recipes import Recipe, check_public, recipe_of, with_settings
-from sundog.postprocess.match import Matching, match
+from sundog.postprocess.match import match
+from sundog.postprocess.matching import Matching
 from sundog.queries import Query
 from sundog.random.keys import key_of, split
 from sundog.released import Released

@@ -15,16 +15,16 @@ from typing import Any
 
 import pyarrow as pa
 
+from sundog.api.charging import curator_for
 from sundog.api.model import Model, fresh_seed, public_rows_of
+from sundog.api.options import Charged, Generation, Privacy, meanings
 from sundog.domain import Schema
-from sundog.domain.unit import Neighbours, PrivacyUnit
+from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
 from sundog.methods.loop import Report, check_recipe, run
 from sundog.methods.recipes import recipe_of, with_settings, with_workload
 from sundog.postprocess.measures import check_measures, measures_of
-from sundog.private.accountant import Budget, default_delta
-from sundog.private.curator import Curator, public_rows
-from sundog.private.ledger import Ledger
+from sundog.private.curator import Curator
 from sundog.private.table import PrivateTable
 from sundog.progress import listening
 from sundog.queries.workload import Workload
@@ -38,21 +38,6 @@ class Synthesizer:
 
     Args:
         schema: a Schema, a Table Schema document, or the path of one.
-        epsilon: the privacy budget, with `delta`; or give `rho` (zCDP) instead.
-        delta: required unless rows are replaced, where the number of rows is public and 1/n^2 is the default.
-        rho: the budget as zCDP.
-        method: the name of a recipe; `sundog.METHODS` lists them; "RULE/GENERATOR" joins two of them.
-        workload: what should come out right, instead of the method's own workload (a Workload, or the path of a file).
-        settings: changed settings of the method's generator, such as {"rows": 1000} for "private-gsd".
-        public: a public table of the same schema (a frame or a path) to start from, for methods that can use one.
-        adjust: measures to match after sampling (see sundog.postprocess), paid with `adjust_share` of the budget.
-        adjust_share: the part of the budget for that.
-        neighbours: "add-remove" (the number of rows is private) or "replace" (it is public).
-        unit: the column that names the people to protect; by default each row is one.
-        rows_per_unit: how many rows of one unit are used at most.
-        dataset: the ledger's account; by default the schema's name.
-        seed: fixes generation and sampling, never the privacy noise.
-        ledger: the path of the ledger; by default in the user's data directory.
     """
 
     def __init__(
@@ -76,31 +61,26 @@ class Synthesizer:
         ledger: str | Path | None = None,
     ) -> None:
         self.schema = Schema.of(schema)
+        self.privacy = Privacy(epsilon, delta, rho, neighbours, unit, rows_per_unit)
+        self.generation = Generation(method, settings, public, seed, workload, adjust, adjust_share)
         self.recipe = with_settings(recipe_of(method), settings or {})
         if workload is not None:
             self.recipe = with_workload(self.recipe, _workload(workload, self.schema))
         self._public = public_rows_of(public, self.schema)
-        self._adjust, self._adjust_share = adjust, adjust_share if adjust is not None else 0.0
         if adjust is not None:
             if not 0 < adjust_share < 1:
                 raise UserError(f"adjust_share: found {adjust_share!r}; it must lie between 0 and 1, both excluded.")
             check_measures(adjust, self.schema)
         check_recipe(self.recipe, self.schema, public=self._public)
-        self.unit = PrivacyUnit(neighbours, unit, rows_per_unit)
-        self.dataset = dataset or self.schema.name or "unnamed"
+        self.unit = self.privacy.protected_unit()
+        self.dataset = Charged(dataset=dataset).account(self.schema.name)
+        self._charged = Charged(ledger, self.dataset)
         self.seed = fresh_seed() if seed is None else seed
-        self._budget = {"epsilon": epsilon, "delta": delta, "rho": rho}
-        if not self._delta_from_rows:
-            Budget(**self._budget)
-        self._ledger = None if ledger is None else Path(ledger)
+        if not self.privacy.delta_from_rows:
+            self.privacy.budget()
         self._model: Model | None = None
         self.paid_for: Released | None = None
         """What an interrupted fit had already measured: `Model.from_released` can use it at no further cost."""
-
-    @property
-    def _delta_from_rows(self) -> bool:
-        public = self.unit.neighbours == "replace" and self.unit.column is None
-        return public and self._budget["delta"] is None and self._budget["rho"] is None
 
     def __repr__(self) -> str:
         state = "not fitted" if self._model is None else "fitted"
@@ -128,13 +108,12 @@ class Synthesizer:
             )
         curator = self._curator(PrivateTable(table, delimiter=delimiter, sql=sql))
         fit_key, _ = split(key_of(self.seed), 2)
-        curator.kept_back = self._adjust_share * curator.total_rho
         try:
             with listening(report or _silent):
                 released, state = run(
                     fit_key, curator, recipe=self.recipe, report=report or _silent, public=self._public
                 )
-                if self._adjust is not None:
+                if self.generation.adjust is not None:
                     released = self._measured_adjustments(curator, state)
         except BaseException:
             self.paid_for = curator.released()
@@ -143,32 +122,22 @@ class Synthesizer:
         return self
 
     def _measured_adjustments(self, curator: Curator, state: Any) -> Released:
-        """What the rows will be adjusted to: measures that may depend on the synthetic rows, paid with what was kept."""
-        curator.kept_back = 0.0
-        model = Model(curator.released(), self.recipe, self.seed, state, self._public)
-        wanted = measures_of(
-            self._adjust or "",
-            self.schema,
-            rows=model.rows(),
-            rho=curator.remaining_rho,
-            neighbours=self.unit.neighbours,
-        )
-        shares = shares_of(wanted.queries, wanted.weights, self.unit.neighbours)
-        curator.measure_adjustments(wanted.queries, curator.remaining_rho, shares=shares)
+        """What the rows will be adjusted to: measures that may depend on the synthetic rows, paid with the reserve."""
+        rho = curator.spending.remaining_with_reserve
+        rows = Model(curator.released(), self.recipe, self.seed, state, self._public).rows()
+        neighbours = self.unit.neighbours
+        wanted = measures_of(self.generation.adjust or "", self.schema, rows=rows, rho=rho, neighbours=neighbours)
+        curator.measure_adjustments(wanted.queries, rho, shares=shares_of(wanted.queries, wanted.weights, neighbours))
         return curator.released()
 
     def _curator(self, table: PrivateTable) -> Curator:
-        budget = dict(self._budget)
-        if self._delta_from_rows:
-            budget["delta"] = default_delta(public_rows(table, self.schema, unit=self.unit))
-        return Curator(
+        return curator_for(
             table,
             self.schema,
-            budget=Budget(**budget),
-            dataset=self.dataset,
-            unit=self.unit,
+            privacy=self.privacy,
+            charged=self._charged,
             accounting="zcdp" if self.recipe.rule.selects else "gaussian",
-            ledger=Ledger(self._ledger),
+            reserved=0.0 if self.generation.adjust is None else self.generation.adjust_share,
         )
 
     @property
@@ -190,6 +159,9 @@ class Synthesizer:
     def save(self, folder: str | Path) -> Path:
         """Write released.json, the certificate and model.json into a folder; `sundog.load` reads them."""
         return self.model.save(folder)
+
+
+Synthesizer.__doc__ = f"{(Synthesizer.__doc__ or '').rstrip()}\n{meanings(Privacy, Charged, Generation)}\n"
 
 
 def _workload(workload: Workload | str | Path, schema: Schema) -> Workload:

@@ -1,17 +1,21 @@
 """sundog adjust: reweight a synthetic table, from any tool, towards measures that the custodian pays a little for."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from sundog.api.options import Charged, Privacy
 from sundog.cli import options as o
-from sundog.cli.groups import PrivacyOptions, grouped
+from sundog.cli.groups import Writing, grouped
 from sundog.cli.output import prepare_folder, progress, say, write_table
 from sundog.errors import UserError
+from sundog.postprocess.matching import Matching
 
 if TYPE_CHECKING:
     from sundog.api.adjust import Adjusted, Adjustment
+    from sundog.private.curator import Curator
     from sundog.released import Released
 
 FILES = ["adjust.json", "released.json", "certificate.json", "certificate.html"]
@@ -19,93 +23,97 @@ UNKNOWN = (
     "The cost of making the synthetic table itself is not known here (see --before), and is not part of this claim."
 )
 
-Synthetic = Annotated[str, typer.Argument(help="The synthetic table, from Sundog or any other tool.")]
-Real = Annotated[str | None, typer.Option(help="The private table, to measure what is to be matched.")]
-Measures = Annotated[
-    str,
-    typer.Option(
-        help="What to match: 'correlations: A, B', 'means: A by B', 'marginals: A, B', 'columns', or a .toml file."
-    ),
-]
-Measured = Annotated[Path | None, typer.Option("--released", help="Measurements released before: no further cost.")]
-Before = Annotated[Path | None, typer.Option("--before", help="released.json of the table's own making: costs add up.")]
-Gamma = Annotated[float, typer.Option(help="How far a measure may miss its target, in proportions.")]
-How = Annotated[Literal["systematic", "multinomial", "weights"], typer.Option("--resample", help="Rows, or weights.")]
-Closest = Annotated[bool, typer.Option("--closest", help="Where the measures cannot be met, take the closest.")]
-Noise = Annotated[Literal["gaussian", "laplace"], typer.Option(help="The noise of the measurement.")]
-Weights = Annotated[str | None, typer.Option(help="The synthetic table's column that says how much each row counts.")]
-Rows = Annotated[int | None, typer.Option(help="How many rows to draw; default: as many as the table has.")]
-DatasetName = Annotated[str | None, typer.Option("--dataset", help="The ledger's account; default: the schema's name.")]
-Seed = Annotated[int, typer.Option(help="Fixes the resampling; never the privacy noise.")]
+
+@dataclass(frozen=True)
+class SyntheticOptions:
+    """The synthetic table."""
+
+    synthetic: Annotated[str, typer.Argument(help="The synthetic table, from Sundog or any other tool.")]
+    weights: Annotated[str | None, "The synthetic table's column that says how much each row counts."] = None
+    delimiter: o.Delimiter = None
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """What is matched, and where its values come from."""
+
+    measures: Annotated[
+        str, "What to match: 'correlations: A, B', 'means: A by B', 'marginals: A, B', 'columns', or a .toml file."
+    ] = "correlations"
+    real: Annotated[str | None, "The private table, to measure what is to be matched."] = None
+    released: Annotated[Path | None, "Measurements released before: no further cost."] = None
+    before: Annotated[Path | None, "released.json of the table's own making: costs add up."] = None
+    noise: Annotated[Literal["gaussian", "laplace"], "The noise of the measurement."] = "gaussian"
+    seed: Annotated[int, "Fixes the resampling; never the privacy noise."] = 0
 
 
 @grouped
 def adjust(
-    synthetic: Synthetic,
+    synthetic: SyntheticOptions,
     *,
     schema: o.SchemaFile,
     out: o.OutFolder,
-    privacy: PrivacyOptions,
-    real: Real = None,
-    measures: Measures = "correlations",
-    released: Measured = None,
-    before: Before = None,
-    gamma: Gamma = 1e-5,
-    resample: How = "systematic",
-    closest: Closest = False,
-    noise: Noise = "gaussian",
-    weights: Weights = None,
-    rows: Rows = None,
-    delimiter: o.Delimiter = None,
-    seed: Seed = 0,
-    dataset: DatasetName = None,
-    ledger: o.LedgerFile = None,
-    format: o.Format = "csv",
-    force: o.Force = False,
-    json: o.AsJson = False,
+    measuring: Measuring,
+    matching: Matching,
+    privacy: Privacy,
+    charged: Charged,
+    writing: Writing,
 ) -> None:
     """Match chosen measures: writes adjusted.csv, adjust.json, released.json and the certificate into the folder."""
-    _check_sources(real, released, privacy)
-    adjusted = f"adjusted.{format}"
+    _check_sources(measuring, privacy)
+    adjusted = f"adjusted.{writing.format}"
     with progress("reading") as report:
-        from sundog.api.adjust import Adjustment, AdjustmentBudget
-        from sundog.domain import Schema
-        from sundog.postprocess.match import Matching
-        from sundog.released import Released
         from sundog.report.certificate import write_certificate
 
-        public = Schema.load(schema)
-        known = None if released is None else Released.load(released)
-        paying = AdjustmentBudget(
-            privacy.epsilon, privacy.delta, privacy.rho, privacy.protected_unit(), dataset, noise, ledger
-        )
-        curator = None if real is None else paying.curator(real, public, delimiter=delimiter)
-        plan = Adjustment.of(
-            synthetic,
-            measures,
-            schema=public,
-            matching=Matching(gamma, resample, closest, rows),
-            rho=0.0 if curator is None else curator.remaining_rho,
-            neighbours=privacy.protected_unit().neighbours,
-            released=known,
-            before=None if before is None else Released.load(before),
-            weights=weights,
-            delimiter=delimiter,
-        )
-        prepare_folder(out, [*FILES, adjusted], force=force)
+        plan, curator, known = _planned(synthetic, measuring, matching, schema=schema, paying=(privacy, charged))
+        prepare_folder(out, [*FILES, adjusted], force=writing.force)
         if curator is not None:
             report("measuring")
-            known = plan.measured(curator, noise=noise)
+            known = plan.measured(curator, noise=measuring.noise)
             known.save(out / "released.json")  # at once: it was paid for
         assert known is not None  # noqa: S101 - by _check_sources
         report("matching")
-        done = _matched(plan, known, seed=seed, kept=None if real is None else out / "released.json")
-        remark = None if before is not None else UNKNOWN
+        kept = None if measuring.real is None else out / "released.json"
+        done = _matched(plan, known, seed=measuring.seed, kept=kept)
+        remark = None if measuring.before is not None else UNKNOWN
         done.released.save(out / "released.json")
-        write_certificate(done.released, out, method=f"adjust ({measures})", remark=remark)
+        write_certificate(done.released, out, method=f"adjust ({measuring.measures})", remark=remark)
         _write_json(done.match.describe() | {"notes": list(done.notes)}, out / "adjust.json")
         write_table(done.rows, out / adjusted)
-    _tell(done, out, adjusted=adjusted, remark=remark, as_json=json)
+    _tell(done, out, adjusted=adjusted, remark=remark, as_json=writing.json)
+
+
+def _planned(
+    synthetic: SyntheticOptions,
+    measuring: Measuring,
+    matching: Matching,
+    *,
+    schema: Path,
+    paying: tuple[Privacy, Charged],
+) -> tuple["Adjustment", "Curator | None", "Released | None"]:
+    """The plan, the curator of the real table, and what was released before; all checked, nothing spent."""
+    from sundog.api.adjust import Adjustment, TableToAdjust, measuring_curator
+    from sundog.domain import Schema
+    from sundog.private.table import PrivateTable
+    from sundog.released import Released
+
+    public, curator = Schema.load(schema), None
+    known = None if measuring.released is None else Released.load(measuring.released)
+    if measuring.real is not None:
+        real = PrivateTable(measuring.real, delimiter=synthetic.delimiter)
+        privacy, charged = paying
+        charged = replace(charged, dataset=charged.account(public.name, measuring.real))
+        curator = measuring_curator(real, public, privacy=privacy, charged=charged, noise=measuring.noise)
+    plan = Adjustment.of(
+        TableToAdjust(synthetic.synthetic, synthetic.weights, synthetic.delimiter),
+        measuring.measures,
+        schema=public,
+        matching=matching,
+        curator=curator,
+        released=known,
+        before=None if measuring.before is None else Released.load(measuring.before),
+    )
+    return plan, curator, known
 
 
 def _matched(plan: "Adjustment", known: "Released", *, seed: int, kept: Path | None) -> "Adjusted":
@@ -140,12 +148,12 @@ def _tell(done: "Adjusted", out: Path, *, adjusted: str, remark: str | None, as_
     say(result, lines, as_json=as_json)
 
 
-def _check_sources(real: str | None, released: Path | None, privacy: PrivacyOptions) -> None:
+def _check_sources(measuring: Measuring, privacy: Privacy) -> None:
     """Either the private table with a budget, or earlier measurements without one."""
-    if (real is None) == (released is None):
+    if (measuring.real is None) == (measuring.released is None):
         raise UserError("adjust: give either --real DATA with a budget, or --released FILE that was measured before.")
     given = [privacy.epsilon, privacy.delta, privacy.rho]
-    if released is not None and any(value is not None for value in given):
+    if measuring.released is not None and any(value is not None for value in given):
         raise UserError(
             "adjust: --released costs nothing, so there is no budget to give; leave out --epsilon or --rho."
         )

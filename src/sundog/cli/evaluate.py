@@ -1,12 +1,15 @@
 """sundog evaluate: how alike synthetic tables are to the real one. CONFIDENTIAL: it looks at real rows without noise."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sundog.api.options import Charged
 from sundog.cli import options as o
+from sundog.cli.groups import grouped
 from sundog.cli.output import prepare_file, progress, say
 from sundog.errors import UserError
 
@@ -30,22 +33,36 @@ Learning = Annotated[
 Seed = Annotated[int, typer.Option(help="Draws the random queries; keep it to compare with other evaluations.")]
 
 
+@dataclass(frozen=True)
+class EvaluatedTables:
+    """The tables that are compared."""
+
+    real: Real
+    synthetic: Synthetic
+    more: More = None
+    compare: Compare = None
+    test: Test = None
+    delimiter: o.Delimiter = None
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """How they are compared."""
+
+    released: ReleasedFile = None
+    common_columns: CommonColumns = False
+    learning: Learning = None
+    seed: Seed = 0
+
+
+@grouped
 def evaluate(
-    more: More = None,
+    tables: EvaluatedTables,
     *,
-    real: Real,
-    synthetic: Synthetic,
     schema: o.SchemaFile,
-    test: Test = None,
-    compare: Compare = None,
-    released: ReleasedFile = None,
+    comparing: Comparing,
+    charged: Charged,
     html: Html = None,
-    common_columns: CommonColumns = False,
-    learning: Learning = None,
-    delimiter: o.Delimiter = None,
-    dataset: o.Dataset = None,
-    ledger: o.LedgerFile = None,
-    seed: Seed = 0,
     force: o.Force = False,
     json: o.AsJson = False,
 ) -> None:
@@ -60,17 +77,17 @@ def evaluate(
             prepare_file(html, force=force)
         public = Schema.load(schema)
         found = evaluate_tables(
-            real,
-            _named([synthetic, *(compare or []), *(more or [])]),
+            tables.real,
+            _named([tables.synthetic, *(tables.compare or []), *(tables.more or [])]),
             schema=public,
-            test=test,
-            released=None if released is None else Released.load(released),
-            dataset=dataset or public.name or Path(real).name.split(".")[0] or None,
-            ledger=ledger,
-            delimiter=delimiter,
-            common_columns=common_columns,
-            learning=learning,
-            seed=seed,
+            test=tables.test,
+            released=None if comparing.released is None else Released.load(comparing.released),
+            dataset=charged.account(public.name, tables.real),
+            ledger=charged.ledger,
+            delimiter=tables.delimiter,
+            common_columns=comparing.common_columns,
+            learning=comparing.learning,
+            seed=comparing.seed,
             progress=report,
         )
         if html is not None:

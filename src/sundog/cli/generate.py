@@ -5,26 +5,24 @@ from typing import Annotated
 
 import typer
 
+from sundog.api.options import Fitting
 from sundog.cli import options as o
-from sundog.cli.output import prepare_folder, progress, read_settings, say, write_table
+from sundog.cli.groups import Writing, grouped
+from sundog.cli.output import prepare_folder, progress, say, write_table
 from sundog.cli.synthesize import RELEASE
 
 
+@grouped
 def generate(
     released: Annotated[Path, typer.Argument(help="The file that `sundog measure` or `synthesize` wrote.")],
     *,
     out: o.OutFolder,
-    method: o.Method = "auto",
-    set: o.Set = None,
-    public: o.Public = None,
+    fitting: Fitting,
     rows: o.Rows = None,
-    seed: o.Seed = None,
-    format: o.Format = "csv",
-    force: o.Force = False,
-    json: o.AsJson = False,
+    writing: Writing,
 ) -> None:
     """Generate synthetic rows from released measurements, as often as you like, with any method that can use them."""
-    synthetic = f"synthetic.{format}"
+    synthetic = f"synthetic.{writing.format}"
     with progress("starting") as report:
         from sundog.api.model import Model
         from sundog.methods.loop import check_rows
@@ -32,19 +30,19 @@ def generate(
 
         measurements = Released.load(released)
         check_rows(rows, measurements.schema)
-        prepare_folder(out, [*RELEASE, synthetic], force=force)
-        report(f"fitting {method}")
-        model = Model.from_released(measurements, method=method, seed=seed, public=public, settings=read_settings(set))
+        prepare_folder(out, [*RELEASE, synthetic], force=writing.force)
+        report(f"fitting {fitting.method}")
+        model = Model.from_released(measurements, **vars(fitting))
         report("sampling")
         made = model.rows(rows)
         model.save(out)
         model.report(out / "report.html", rows=made)
         write_table(made, out / synthetic)
-    result = {"method": method, "rows": len(made), "files": [str(out / name) for name in [synthetic, *RELEASE]]}
+    result = {"method": fitting.method, "rows": len(made), "files": [str(out / name) for name in [synthetic, *RELEASE]]}
     lines = [
         f"Synthetic table: {out / synthetic} ({len(made)} rows)",
         f"Report:          {out / 'report.html'}",
         f"Certificate:     {out / 'certificate.html'} (and certificate.json)",
     ]
     lines += [model.note] if model.note else []
-    say(result | ({"note": model.note} if model.note else {}), lines, as_json=json)
+    say(result | ({"note": model.note} if model.note else {}), lines, as_json=writing.json)

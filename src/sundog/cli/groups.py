@@ -1,33 +1,36 @@
-"""Groups of options that several commands take: each is a dataclass, declared once; commands receive it whole."""
+"""Groups of options: each is a dataclass, declared once; commands receive it whole.
+
+Those that Python users have too are the API's own (api/options.py): their fields carry a type and a meaning, and become
+options here. What a terminal cannot give as such (a mapping of settings) is read in `_read`.
+"""
 
 import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+
+import typer
 
 from sundog.cli import options as o
+from sundog.cli.output import read_settings
 
 if TYPE_CHECKING:
-    from sundog.domain.unit import PrivacyUnit
-    from sundog.private.ledger import Ledger
     from sundog.private.table import PrivateTable
+
+KINDS = {"workload": Path | None, "public": str | None, "ledger": Path | None, "settings": list[str] | None}
+"""Fields that Python users may also give as objects, as a terminal gives them."""
+FLAGS = {"settings": ("--set", "NAME=VALUE")}
 
 
 @dataclass(frozen=True)
 class TableOptions:
-    """The private table and its account."""
+    """The private table."""
 
     data: o.Data
     delimiter: o.Delimiter = None
     sql: o.Sql = None
-    dataset: o.Dataset = None
-    ledger: o.LedgerFile = None
-
-    def account(self, schema_name: str | None) -> str:
-        """The ledger's account: as given, else the schema's name, else the data file's."""
-        return self.dataset or schema_name or Path(self.data).name.split(".")[0] or "unnamed"
 
     def open(self) -> "PrivateTable":
         """The table, closed to everything but the curator."""
@@ -35,42 +38,14 @@ class TableOptions:
 
         return PrivateTable(self.data, delimiter=self.delimiter, sql=self.sql)
 
-    def open_ledger(self) -> "Ledger":
-        """The ledger."""
-        from sundog.private.ledger import Ledger
-
-        return Ledger(self.ledger)
-
 
 @dataclass(frozen=True)
-class PrivacyOptions:
-    """The budget and the unit that it protects."""
+class Writing:
+    """How results are written."""
 
-    epsilon: o.Epsilon = None
-    delta: o.Delta = None
-    rho: o.Rho = None
-    neighbours: o.NeighboursOption = "add-remove"
-    unit: o.Unit = None
-    rows_per_unit: o.RowsPerUnit = 1
-
-    def protected_unit(self) -> "PrivacyUnit":
-        """The neighbour relation and the unit."""
-        from sundog.domain.unit import PrivacyUnit
-
-        return PrivacyUnit(self.neighbours, self.unit, self.rows_per_unit)
-
-
-@dataclass(frozen=True)
-class MethodOptions:
-    """How the synthetic rows are made."""
-
-    method: o.Method = "auto"
-    workload: o.WorkloadFile = None
-    set: o.Set = None
-    public: o.Public = None
-    adjust: o.Adjust = None
-    adjust_share: o.AdjustShare = 0.2
-    seed: o.Seed = None
+    format: o.Format = "csv"
+    force: o.Force = False
+    json: o.AsJson = False
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -84,7 +59,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def call(**given: Any) -> None:
         for name, kind in groups.items():
-            given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})  # type: ignore[operator]
+            given[name] = kind(**{f.name: _read(f.name, given.pop(f.name)) for f in fields(kind)})  # type: ignore[operator]
         command(**given)
 
     del call.__wrapped__
@@ -99,4 +74,18 @@ def _spread(kind: Any) -> list[inspect.Parameter]:
 
 
 def _keyword(parameter: inspect.Parameter, hints: dict[str, Any]) -> inspect.Parameter:
-    return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name])
+    annotation = _option(parameter.name, hints[parameter.name])
+    return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+
+
+def _option(name: str, hint: Any) -> Any:
+    """A field with its meaning as an option; what is one already stays."""
+    kind, *notes = get_args(hint) if hasattr(hint, "__metadata__") else (hint,)
+    if not notes or not isinstance(notes[0], str):
+        return hint
+    flag, metavar = FLAGS.get(name, (f"--{name.replace('_', '-')}", None))
+    return Annotated[KINDS.get(name, kind), typer.Option(flag, metavar=metavar, help=notes[0])]
+
+
+def _read(name: str, given: Any) -> Any:
+    return read_settings(given) if name == "settings" else given

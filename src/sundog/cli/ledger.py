@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sundog.api.options import LedgerPlace, Spendable
 from sundog.cli import options as o
+from sundog.cli.groups import grouped
 from sundog.cli.output import prepare_file, say
 
 if TYPE_CHECKING:
@@ -18,11 +20,10 @@ OptionalName = Annotated[str | None, typer.Argument(help="The dataset's name; de
 
 
 @app.command()
-def show(dataset: OptionalName = None, ledger: o.LedgerFile = None, json: o.AsJson = False) -> None:
+@grouped
+def show(dataset: OptionalName = None, *, place: LedgerPlace, json: o.AsJson = False) -> None:
     """Show what has been spent."""
-    from sundog.private.ledger import Ledger
-
-    opened = Ledger(ledger)
+    opened = place.open_ledger()
     names = [dataset] if dataset else opened.accounts()
     lines = [f"Ledger: {opened.path}"]
     for name in names:
@@ -33,35 +34,25 @@ def show(dataset: OptionalName = None, ledger: o.LedgerFile = None, json: o.AsJs
 
 
 @app.command()
-def limit(
-    dataset: Name,
-    *,
-    epsilon: o.Epsilon = None,
-    delta: o.Delta = None,
-    rho: o.Rho = None,
-    ledger: o.LedgerFile = None,
-    json: o.AsJson = False,
-) -> None:
+@grouped
+def limit(dataset: Name, *, most: Spendable, place: LedgerPlace, json: o.AsJson = False) -> None:
     """Limit what all runs together may spend on a dataset; what would exceed it is refused (exit code 3)."""
-    from sundog.private.ledger import Ledger
-
-    opened = Ledger(ledger)
-    opened.set_limit(dataset, epsilon=epsilon, delta=delta, rho=rho)
+    opened = place.open_ledger()
+    opened.set_limit(dataset, **vars(most))
     account = opened.account(dataset)
     described = account.limit.describe() if account.limit else "none"
-    result = {"dataset": dataset, "limit": {"epsilon": epsilon, "delta": delta, "rho": rho}}
+    result = {"dataset": dataset, "limit": vars(most)}
     say(result, [f"{dataset}: limited to {described} in all."], as_json=json)
 
 
 @app.command()
-def export(out: o.OutFile, dataset: OptionalName = None, ledger: o.LedgerFile = None, force: o.Force = False) -> None:
+@grouped
+def export(dataset: OptionalName = None, *, out: o.OutFile, place: LedgerPlace, force: o.Force = False) -> None:
     """Write the whole record, with its chain of hashes, as JSON."""
     import json as json_module
 
-    from sundog.private.ledger import Ledger
-
     prepare_file(out, force=force)
-    record = Ledger(ledger).export(dataset)
+    record = place.open_ledger().export(dataset)
     Path(out).write_text(json_module.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     typer.echo(f"Ledger record: {out}")
 

@@ -1,7 +1,8 @@
 """sundog measure: spend the budget on noisy measurements, and write them; generating comes later and is free."""
 
+from sundog.api.options import Charged, Generation, Privacy
 from sundog.cli import options as o
-from sundog.cli.groups import MethodOptions, PrivacyOptions, TableOptions, grouped
+from sundog.cli.groups import TableOptions, grouped
 from sundog.cli.output import prepare_file, progress, say
 from sundog.cli.synthesize import fit_or_keep, spent, synthesizer_for
 
@@ -12,8 +13,9 @@ def measure(
     *,
     schema: o.SchemaFile,
     out: o.OutFile,
-    privacy: PrivacyOptions,
-    method: MethodOptions,
+    privacy: Privacy,
+    charged: Charged,
+    generation: Generation,
     force: o.Force = False,
     json: o.AsJson = False,
 ) -> None:
@@ -21,7 +23,7 @@ def measure(
     with progress("starting") as report:
         from sundog.report.certificate import claim
 
-        synthesizer = synthesizer_for(table, privacy, method, schema=schema)
+        synthesizer = synthesizer_for(schema, table, privacy=privacy, charged=charged, generation=generation)
         prepare_file(out, force=force)
         fit_or_keep(synthesizer, table, keep=out, report=report)
         released = synthesizer.released
@@ -29,6 +31,6 @@ def measure(
     lines = [
         f"Measurements: {out} ({len(released.measurements)} queries)",
         f"Guarantee:    {claim(released.guarantee)}",
-        f"Next, at no privacy cost: sundog generate {out} --method {method.method} -o FOLDER",
+        f"Next, at no privacy cost: sundog generate {out} --method {generation.method} -o FOLDER",
     ]
     say(spent(synthesizer) | {"measurements": len(released.measurements), "files": [str(out)]}, lines, as_json=json)

@@ -1,12 +1,14 @@
 """sundog schema: draft, check, import and complete the public schema of a table."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sundog.api.options import Charged, Privacy
 from sundog.cli import options as o
-from sundog.cli.groups import PrivacyOptions, TableOptions, grouped
+from sundog.cli.groups import TableOptions, grouped
 from sundog.cli.output import prepare_file, progress, say
 from sundog.errors import UserError
 
@@ -23,14 +25,16 @@ OptionalData = Annotated[
 
 @app.command()
 @grouped
-def draft(table: TableOptions, *, out: o.OutFile, force: o.Force = False, json: o.AsJson = False) -> None:
+def draft(
+    table: TableOptions, *, charged: Charged, out: o.OutFile, force: o.Force = False, json: o.AsJson = False
+) -> None:
     """Draft a schema by reading the data: CONFIDENTIAL, for the owner to review."""
     prepare_file(out, force=force)
     with progress("reading the table"):
         from sundog.private.draft import draft as draft_schema
 
-        name = table.account(None)
-        document = draft_schema(table.open(), name=name, dataset=name, ledger=table.open_ledger())
+        name = charged.account(None, table.data)
+        document = draft_schema(table.open(), name=name, dataset=name, ledger=charged.open_ledger())
     write_document(document, out)
     lines = [
         f"CONFIDENTIAL draft: {out} ({len(document['fields'])} fields)",
@@ -100,37 +104,34 @@ def complete(
     *,
     schema: o.SchemaFile,
     out: o.OutFile,
-    privacy: PrivacyOptions,
+    privacy: Privacy,
+    charged: Charged,
     force: o.Force = False,
     json: o.AsJson = False,
 ) -> None:
     """Pay for the bounds and category lists that a schema does not declare, by noisy counts."""
     with progress("measuring domains"):
+        from sundog.api.charging import curator_for
         from sundog.domain.schema import load_document
-        from sundog.private.accountant import Budget
         from sundog.private.complete import complete as complete_schema
         from sundog.private.complete import find_gaps
-        from sundog.private.curator import Curator
         from sundog.report.certificate import claim
 
         document = load_document(schema)
         gaps = find_gaps(document)
         if not (gaps.labels or gaps.numbers):
             raise UserError(f"schema {str(schema)!r} declares every domain already; there is nothing to pay for.")
-        budget = Budget(epsilon=privacy.epsilon, delta=privacy.delta, rho=privacy.rho)
         if gaps.labels and privacy.delta is None:
             raise UserError(
                 "delta: category lists are found by a threshold, which needs --delta; a common choice is 1e-9."
             )
         half = (privacy.delta or 0.0) / 2 if gaps.labels else 0.0
-        curator = Curator(
+        curator = curator_for(
             table.open(),
             gaps.provisional,
-            budget=budget,
-            dataset=table.account(gaps.provisional.name),
-            unit=privacy.protected_unit(),
+            privacy=privacy,
+            charged=replace(charged, dataset=charged.account(gaps.provisional.name, table.data)),
             accounting="gaussian",
-            ledger=table.open_ledger(),
             delta_thresholds=half,
         )
         prepare_file(out, force=force)

@@ -1,13 +1,15 @@
 """sundog synthesize: the whole way from a private table to synthetic rows, measurements, a certificate, a report."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from sundog.api.options import Charged, Generation, Privacy
 from sundog.cli import options as o
-from sundog.cli.groups import MethodOptions, PrivacyOptions, TableOptions, grouped
-from sundog.cli.output import prepare_folder, progress, read_settings, say, write_table
+from sundog.cli.groups import TableOptions, Writing, grouped
+from sundog.cli.output import prepare_folder, progress, say, write_table
 
 if TYPE_CHECKING:
     from sundog.api.synthesizer import Synthesizer
@@ -21,35 +23,40 @@ def synthesize(
     table: TableOptions,
     *,
     schema: o.SchemaFile,
-    privacy: PrivacyOptions,
-    method: MethodOptions,
+    privacy: Privacy,
+    charged: Charged,
+    generation: Generation,
     out: o.OutFolder = Path("synthetic"),
     rows: o.Rows = None,
-    format: o.Format = "csv",
-    force: o.Force = False,
-    json: o.AsJson = False,
+    writing: Writing,
 ) -> None:
     """Make a differentially private likeness of a table.
 
     Writes synthetic.csv (or .parquet), released.json, certificate.json, certificate.html and report.html into the folder.
     """
-    synthetic = f"synthetic.{format}"
+    synthetic = f"synthetic.{writing.format}"
     with progress("starting") as report:
         from sundog.methods.loop import check_rows
-        from sundog.report.certificate import claim
 
-        synthesizer = synthesizer_for(table, privacy, method, schema=schema)
+        synthesizer = synthesizer_for(schema, table, privacy=privacy, charged=charged, generation=generation)
         check_rows(rows, synthesizer.schema)
-        prepare_folder(out, [*RELEASE, synthetic], force=force)
+        prepare_folder(out, [*RELEASE, synthetic], force=writing.force)
         fit_or_keep(synthesizer, table, keep=out / "released.json", report=report)
         synthesizer.save(out)  # first of all: it was paid for
         report("sampling")
         made = synthesizer.model.rows(rows)
         synthesizer.model.report(out / "report.html", rows=made)
         write_table(made, out / synthetic)
+    _tell(synthesizer, out, synthetic=synthetic, rows=len(made), as_json=writing.json)
+
+
+def _tell(synthesizer: "Synthesizer", out: Path, *, synthetic: str, rows: int, as_json: bool) -> None:
+    """Where the files are, and what was spent."""
+    from sundog.report.certificate import claim
+
     guarantee = synthesizer.released.guarantee
     lines = [
-        f"Synthetic table: {out / synthetic} ({len(made)} rows)",
+        f"Synthetic table: {out / synthetic} ({rows} rows)",
         f"Report:          {out / 'report.html'}",
         f"Certificate:     {out / 'certificate.html'} (and certificate.json)",
         f"Measurements:    {out / 'released.json'}",
@@ -60,38 +67,22 @@ def synthesize(
     files = [str(out / name) for name in [synthetic, *RELEASE]]
     result = (
         spent(synthesizer)
-        | {"method": synthesizer.recipe.name, "rows": len(made), "files": files}
+        | {"method": synthesizer.recipe.name, "rows": rows, "files": files}
         | ({"note": note} if note else {})
     )
-    say(result, lines, as_json=json)
+    say(result, lines, as_json=as_json)
 
 
 def synthesizer_for(
-    table: TableOptions, privacy: PrivacyOptions, method: MethodOptions, *, schema: Path
+    schema: Path, table: TableOptions, *, privacy: Privacy, charged: Charged, generation: Generation
 ) -> "Synthesizer":
     """The synthesizer that a command's options describe."""
     from sundog.api.synthesizer import Synthesizer
     from sundog.domain import Schema
 
     facts = Schema.load(schema)
-    return Synthesizer(
-        facts,
-        epsilon=privacy.epsilon,
-        delta=privacy.delta,
-        rho=privacy.rho,
-        method=method.method,
-        workload=method.workload,
-        settings=read_settings(method.set),
-        public=method.public,
-        adjust=method.adjust,
-        adjust_share=method.adjust_share,
-        neighbours=privacy.neighbours,
-        unit=privacy.unit,
-        rows_per_unit=privacy.rows_per_unit,
-        dataset=table.account(facts.name),
-        seed=method.seed,
-        ledger=table.ledger,
-    )
+    named = replace(charged, dataset=charged.account(facts.name, table.data))
+    return Synthesizer(facts, **vars(privacy), **vars(generation), **vars(named))
 
 
 def fit_or_keep(synthesizer: "Synthesizer", table: TableOptions, *, keep: Path, report: "Report") -> None:

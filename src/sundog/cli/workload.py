@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sundog.api.options import Privacy
 from sundog.cli import options as o
-from sundog.cli.groups import PrivacyOptions, grouped
+from sundog.cli.groups import grouped
 from sundog.cli.output import say
 
 if TYPE_CHECKING:
@@ -42,19 +43,18 @@ def describe(
     file: Annotated[Path, typer.Argument(help="The workload file (TOML).")],
     *,
     schema: o.SchemaFile,
-    privacy: PrivacyOptions,
+    privacy: Privacy,
     json: o.AsJson = False,
 ) -> None:
     """Say what a workload would measure: queries, cells, sensitivity, noise per cell at a budget, memory."""
     from sundog.domain import Schema
-    from sundog.private.accountant import Budget
     from sundog.queries.workload import Workload
 
     public = Schema.load(schema)
     workload = Workload.load(file, public)
     unit = privacy.protected_unit()
     asked = privacy.epsilon is not None or privacy.rho is not None
-    budget = Budget(privacy.epsilon, privacy.delta, privacy.rho) if asked else None
+    budget = privacy.budget() if asked else None
     rho = budget.total_rho("gaussian") if budget else None
     rows = [_row(workload, index, rho=rho, unit=unit) for index in range(len(workload))]
     total = {
@@ -74,10 +74,10 @@ SHOWN = 40
 
 
 def _row(workload: "Workload", index: int, *, rho: float | None, unit: "PrivacyUnit") -> dict[str, Any]:
+    from sundog.queries.sensitivity import squared
+
     query = workload.queries[index]
-    both = unit.neighbours == "replace" and unit.column is not None  # a unit may then change its number of rows
-    squares = [query.sensitivity_squared(unit.neighbours)] + ([query.sensitivity_squared("add-remove")] if both else [])
-    square = max(squares) * unit.rows**2
+    square = squared(query, unit)
     row: dict[str, Any] = {
         "what": query.describe(),
         "blocks": query.size // query.block,

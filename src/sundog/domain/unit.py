@@ -29,6 +29,18 @@ class PrivacyUnit:
         if self.column is None and self.rows != 1:
             raise UserError("rows per unit: needs a unit column; name it with --unit COLUMN (unit=... in Python).")
 
+    @property
+    def relations(self) -> tuple[Neighbours, ...]:
+        """What one unit may do to the table: one that is replaced may also change its number of rows."""
+        if self.neighbours == "replace" and self.column is not None:
+            return ("replace", "add-remove")
+        return (self.neighbours,)
+
+    @property
+    def public_count(self) -> bool:
+        """Whether the number of rows is public: one row is replaced by another one."""
+        return self.relations == ("replace",)
+
     def describe(self) -> str:
         """Who is protected, in one sentence for certificates."""
         verb = "added or removed" if self.neighbours == "add-remove" else "replaced"

@@ -16,7 +16,7 @@ denoised answers and what the rows have: near the former where the noise is smal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -26,15 +26,14 @@ from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.postprocess.columns import column_estimates
 from sundog.postprocess.denoise import Noisy, denoised
-from sundog.postprocess.resample import Resampling, drawn, row_weights, taken
+from sundog.postprocess.matching import Matching
+from sundog.postprocess.resample import drawn, row_weights, taken
 from sundog.postprocess.support import Support, support_of
 from sundog.postprocess.tilt import Tilt, tilt
 from sundog.queries import Moments, Query
 from sundog.random.keys import Key, split
 from sundog.released import Measurement
-from sundog.sizes import MOST_ROWS, whole_number
 
-GAMMA = 1e-5
 TRUST = 50.0
 """As how many rows of evidence the synthetic table counts, at most, against the measured answers."""
 TOO_FAR = 6.0
@@ -46,26 +45,6 @@ class NotMet(UserError):
 
     released: Any = None
     """What was measured, and paid for, before this was found out."""
-
-
-@dataclass(frozen=True)
-class Matching:
-    """How to match: the tolerance, the way of resampling, how many rows, and whether the closest will do."""
-
-    gamma: float = GAMMA
-    how: Resampling = "systematic"
-    closest: bool = False
-    rows: int | None = None
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.gamma) and self.gamma >= 0):
-            raise UserError(f"gamma: found {self.gamma!r}; it must be a number, 0 or more.")
-        if self.how not in get_args(Resampling):
-            raise UserError(f"resample: found {self.how!r}; allowed are {', '.join(get_args(Resampling))}.")
-        if self.rows is not None:
-            whole_number("rows", self.rows, most=MOST_ROWS)
-        if self.rows is not None and self.how == "weights":
-            raise UserError("rows: weights are written for the rows as they are; leave out the number of rows.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +147,7 @@ def _made(
 ) -> Match:
     """The rows drawn, or weighted, by the new shares, with the errors that they have."""
     weights = row_weights(support, solved.shares, rows)
-    if how.how == "weights":
+    if how.resample == "weights":
         made, final = Rows(rows.schema, rows.codes, weights * len(rows)), weights
     else:
         first, second = split(key, 2)
@@ -180,7 +159,7 @@ def _made(
             order=(support.vectors @ solved.multipliers)[support.point],
             scale=stddev,
             count=how.rows or len(rows),
-            multinomial=how.how == "multinomial",
+            multinomial=how.resample == "multinomial",
         )
         made, final = taken(second, rows, copies), copies
     errors = [

@@ -8,7 +8,7 @@ have an extra copy. What remains is a few rows, far below the privacy noise, whe
 would add about sqrt(rows) to every sum.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -18,7 +18,6 @@ from sundog.domain.rows import Rows
 from sundog.postprocess.support import Support
 from sundog.random.keys import Key, permutation, split, uniforms, words
 
-Resampling = Literal["systematic", "multinomial", "weights"]
 SWAPS, SWAPS_A_ROW = 1 << 20, 16
 """How many pairs of rows are looked at, at most; and at most so many for every row."""
 GROUPS = 32

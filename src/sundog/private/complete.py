@@ -51,7 +51,7 @@ def find_gaps(document: Mapping[str, Any]) -> Gaps:
 def complete(document: Mapping[str, Any], curator: Curator, *, gaps: Gaps, delta: float) -> dict[str, Any]:
     """The document with its gaps filled, each at an equal share of the curator's budget."""
     count = len(gaps.labels) + len(gaps.numbers)
-    rho = curator.total_rho / count * (1 - 2.0**-40)
+    rho = curator.spending.total_rho / count * (1 - 2.0**-40)
     found: dict[str, dict[str, Any]] = {}
     for name in gaps.labels:
         found[name] = {"categories": list(curator.categories(name, rho, delta=delta / len(gaps.labels)))}

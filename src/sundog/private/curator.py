@@ -1,31 +1,31 @@
 """Curator: the only code that opens private rows and draws privacy noise.
 
 Every method does, in this order: validate, charge the budget, compute, add noise, return. Sensitivities are stated by the
-queries; the neighbour relation and the rows per unit are applied here, once:
+queries, for one row; queries/sensitivity.py applies the neighbour relation and the rows per unit. With D for one unit:
 
-    D^2 = rows^2 * D_query^2(neighbours);   stddev = D / sqrt(2 rho);   top-K scale = D sqrt K / sqrt(2 rho).
+    stddev = D / sqrt(2 rho);      top-K scale = D sqrt K / sqrt(2 rho).
 
-Under "replace" with a unit column a unit may change its number of rows, so the larger of both relations' sensitivities
-is taken, and the number of rows is not public.
+This file is what may be asked; spending.py keeps the budget, the charges and the guarantee.
 """
 
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 from jaxtyping import Int
 
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
-from sundog.domain.unit import Neighbours, PrivacyUnit
-from sundog.errors import BudgetRefused, UserError
+from sundog.domain.unit import PrivacyUnit
+from sundog.errors import UserError
 from sundog.private import noise
-from sundog.private.accountant import JSON, Accounting, Budget, Charge, exact_total, round_down, round_up
-from sundog.private.ledger import Ledger
+from sundog.private.accountant import JSON, Charge
+from sundog.private.spending import Spending
 from sundog.private.table import PrivateTable, open_private
-from sundog.queries import Query, add_all
-from sundog.released import Guarantee, Measurement, NoiseKind, Payment, Released, Scores, Selection
+from sundog.queries import Query, add_all, sensitivity
+from sundog.released import Measurement, NoiseKind, Released, Scores, Selection
 from sundog.sources.base import Source, check_columns
 
 NOISE = "Gaussian: OpenDP 0.16 discrete Gaussian on a lattice of step <= stddev * 2^-40, rounded to integers; Laplace: OpenDP 0.16 discrete Laplace; selection: OpenDP 0.16 noisy top-k; entropy: operating system"
@@ -34,43 +34,24 @@ MOST_ROWS, MOST_SCORE = 2**40, 2**62
 
 
 class Curator:
-    """Spends one run's budget on one private table. `schema`, `unit`, `dataset` and the ledger are public."""
+    """Answers questions about one private table, each paid for out of `spending`. Schema and spending are public."""
 
-    def __init__(
-        self,
-        table: PrivateTable,
-        schema: Schema,
-        *,
-        budget: Budget,
-        dataset: str,
-        unit: PrivacyUnit | None = None,
-        accounting: Accounting = "zcdp",
-        ledger: Ledger | None = None,
-        delta_thresholds: float = 0.0,
-    ) -> None:
-        self.schema, self.dataset, self.budget, self.accounting = schema, dataset, budget, accounting
-        self.unit = unit or PrivacyUnit()
-        self.ledger = ledger or Ledger()
-        self.total_rho = budget.total_rho(accounting, delta_spent=delta_thresholds)
-        self._delta_thresholds = delta_thresholds
+    def __init__(self, table: PrivateTable, schema: Schema, *, spending: Spending) -> None:
+        self.schema, self.spending, self.unit = schema, spending, spending.unit
         self._source = open_private(table)
         self._public_rows: int | None = None
         self._scored: dict[int, tuple[Query, Int[np.ndarray, " cells"]]] = {}  # by identity: the last candidates
         self._kept: dict[int, tuple[Query, Int[np.ndarray, " cells"]]] = {}  # by identity: what was chosen
-        self._charges: list[Charge] = []
-        self._payments: list[Payment] = []
         self._scores_released: list[Scores] = []
-        self._adjustments: list[Measurement] = []
-        self.kept_back = 0.0
-        """A part of rho that a later step will spend; the ledger and the budget are not affected."""
         self._measurements: list[Measurement] = []
+        self._adjustments: list[Measurement] = []
         check_columns(self._source.columns, (*schema.names, *((self.unit.column,) if self.unit.column else ())))
-        self.ledger.check(dataset, self.total_rho, unit=self.unit, accounting=accounting, delta=delta_thresholds)
+        spending.check()
 
     @property
     def remaining_rho(self) -> float:
-        """What is left of this run's budget, less what is kept back, rounded down: all of it can be spent."""
-        return max(0.0, round_down(Fraction(self.total_rho) - exact_total(self._charges)[0] - Fraction(self.kept_back)))
+        """What is left of this run's budget, less what is reserved: all of it can be spent."""
+        return self.spending.remaining_rho
 
     def count(self) -> int | None:
         """The number of rows where it is public (one row replaced), else None: estimate it from measured totals."""
@@ -87,7 +68,7 @@ class Curator:
         kind: NoiseKind = "gaussian",
     ) -> list[Measurement]:
         """Noisy answers of all queries in one pass; `rho` is divided by `shares` (default: equally)."""
-        if kind == "laplace" and self.accounting == "gaussian":
+        if kind == "laplace" and self.spending.accounting == "gaussian":
             raise UserError("measure: this run is accounted for as Gaussian only; Laplace noise needs 'zcdp'.")
         measured = self._measure(self.schema, queries, rho=rho, shares=shares, kind=kind)
         self._measurements += measured
@@ -99,22 +80,21 @@ class Curator:
 
     def select(self, selection: Selection, rho: float) -> list[Query]:
         """The k candidates that differ most from their estimates, by noisy top-k; best first."""
-        if self.accounting == "gaussian":
+        if self.spending.accounting == "gaussian":
             raise UserError("select: this run is accounted for as Gaussian only; use a run accounted for as 'zcdp'.")
         self._check_selection(selection)
-        sensitivity = self._score_sensitivity(selection)
+        bound = max(norm * max(weights) for norm, weights in self._score_sensitivities(selection))
         k = min(selection.k, selection.blocks)
-        scale = noise.top_k_scale(sensitivity, k, rho=_positive("rho", rho))
+        scale = noise.top_k_scale(bound, k, rho=_positive("rho", rho))
         details: dict[str, JSON] = {
-            "sensitivity": str(sensitivity),
+            "sensitivity": str(bound),
             "scale": scale,
             "k": k,
             "candidates": selection.blocks,
         }
         label = f"choose {k} of {selection.blocks} by {selection.score} error"
-        self._charge(
-            [Charge("exponential", noise.top_k_cost(sensitivity, k, scale=scale), label=label, details=details)]
-        )
+        cost = noise.top_k_cost(bound, k, scale=scale)
+        self.spending.charge([Charge("exponential", cost, label=label, details=details)])
         chosen = noise.top_k(self._scores(selection), k, scale=scale)
         return [self._chosen(selection.candidates, index) for index in chosen]
 
@@ -124,12 +104,13 @@ class Curator:
         One unit moves every score by at most its own sensitivity, so D^2 is the sum of their squares.
         """
         self._check_selection(selection)
-        square = sum((bound**2 for bound in self._score_sensitivities(selection)), Fraction())
+        bounds = self._score_sensitivities(selection)
+        square = sum((norm**2 * sum(weight**2 for weight in weights) for norm, weights in bounds), Fraction())
         scale = noise.gaussian_scale(square, _positive("rho", rho))
         label = f"{selection.score} errors of {selection.blocks} candidates"
         details: dict[str, JSON] = {"cells": selection.blocks, "sensitivity_squared": str(square), "stddev": scale}
         cost = noise.gaussian_cost(square, scale)
-        receipts = self._charge([Charge("gaussian", cost, label=label, details=details)])
+        receipts = self.spending.charge([Charge("gaussian", cost, label=label, details=details)])
         noisy = noise.add_gaussian(self._scores(selection), scale)
         scores = Scores(selection.candidates, noisy, scale, receipts[0])
         self._scores_released.append(scores)
@@ -137,18 +118,12 @@ class Curator:
 
     def released(self) -> Released:
         """All that this run may let out, with its guarantee."""
-        rho, delta = exact_total(self._charges)
-        stated = self.budget.statement(round_up(rho), round_up(delta), accounting=self.accounting)
-        epsilon, at_delta = stated or (None, None)
-        guarantee = Guarantee(
-            self.unit, self.accounting, round_up(rho), round_up(delta), epsilon=epsilon, delta=at_delta
-        )
         return Released(
             self.schema,
             tuple(self._measurements),
-            guarantee,
-            payments=tuple(self._payments),
-            dataset=self.dataset,
+            self.spending.guarantee(),
+            payments=self.spending.payments,
+            dataset=self.spending.dataset,
             public_rows=self.count(),
             noise=NOISE,
             scores=tuple(self._scores_released),
@@ -161,12 +136,12 @@ class Curator:
         A value held by one unit alone passes with probability at most `delta`; order is alphabetical.
         """
         check_columns(self._source.columns, (column,))
-        squared = self._squared(Fraction(1 if self.unit.neighbours == "add-remove" else 2))
+        squared = sensitivity.partition_squared(self.unit)
         scale = noise.gaussian_scale(squared, _positive("rho", rho))
         least = noise.threshold(scale, delta, rows=self.unit.rows)
         details: dict[str, JSON] = {"sensitivity_squared": str(squared), "stddev": scale, "threshold": least}
         cost = noise.gaussian_cost(squared, scale)
-        self._charge([Charge("threshold", cost, label=f"categories of {column}", delta=delta, details=details)])
+        self.spending.charge([Charge("threshold", cost, label=f"categories of {column}", delta=delta, details=details)])
         counts = self._source.value_counts(column, self.unit)
         values = sorted(value for value in counts if value not in self.schema.missing_values)
         noisy = noise.add_gaussian(np.array([counts[value] for value in values], dtype=np.int64), scale)
@@ -190,7 +165,7 @@ class Curator:
         parts = _parts(_positive("rho", rho), shares, len(queries))
         plan = self._gaussian if kind == "gaussian" else self._laplace
         scales, charges = zip(*(plan(query, part) for query, part in zip(queries, parts, strict=True)), strict=True)
-        receipts = self._charge(list(charges))
+        receipts = self.spending.charge(list(charges))
         exact = self._answers(schema, queries)
         add, spread = (noise.add_gaussian, 1.0) if kind == "gaussian" else (noise.add_laplace, math.sqrt(2.0))
         return [
@@ -200,34 +175,17 @@ class Curator:
 
     def _gaussian(self, query: Query, rho: float) -> tuple[float, Charge]:
         """The scale of Gaussian noise at this price, and the charge for it."""
-        square = self._query_squared(query)
+        square = sensitivity.squared(query, self.unit)
         scale = noise.gaussian_scale(square, rho)
         details: dict[str, JSON] = {"cells": query.size, "sensitivity_squared": str(square), "stddev": scale}
         return scale, Charge("gaussian", noise.gaussian_cost(square, scale), label=query.describe(), details=details)
 
     def _laplace(self, query: Query, rho: float) -> tuple[float, Charge]:
         """The scale of Laplace noise at this price, and the charge for it."""
-        bound = self.unit.rows * max(query.sensitivity_l1(relation) for relation in self._relations)
+        bound = sensitivity.l1(query, self.unit)
         scale = noise.laplace_scale(bound, rho)
         details: dict[str, JSON] = {"cells": query.size, "sensitivity": str(bound), "scale": scale}
         return scale, Charge("laplace", noise.laplace_cost(bound, scale), label=query.describe(), details=details)
-
-    def _charge(self, charges: list[Charge]) -> list[str]:
-        """Write the charges into the ledger, durably, before anything is computed; refuse what the run cannot afford."""
-        rho, delta = exact_total([*self._charges, *charges])
-        if rho > Fraction(self.total_rho) or delta > Fraction(self._delta_thresholds):
-            raise BudgetRefused(
-                f"budget: this run may spend rho {self.total_rho:.6g} (thresholds: delta {self._delta_thresholds:g}); "
-                f"with this step it would be rho {float(rho):.6g} (delta {float(delta):g}). Nothing was computed."
-            )
-        receipts = self.ledger.charge(self.dataset, charges, unit=self.unit, accounting=self.accounting)
-        self._charges += charges
-        for charge, receipt in zip(charges, receipts, strict=True):
-            details = dict(charge.details)
-            self._payments.append(
-                Payment(str(receipt), charge.mechanism, charge.label, charge.rho, charge.delta, details)
-            )
-        return [str(receipt) for receipt in receipts]
 
     def _chosen(self, candidates: tuple[Query, ...], index: int) -> Query:
         """The query of one block among all blocks of the candidates; its exact answer is kept for measuring it."""
@@ -275,39 +233,13 @@ class Curator:
         penalties = 0 if selection.penalties is None else np.asarray(selection.penalties, dtype=np.int64)
         return norms * weights - penalties
 
-    def _score_sensitivity(self, selection: Selection) -> Fraction:
-        """How much one unit can change any score."""
-        norm = self._block_l1 if selection.score == "L1" else self._linf
-        if selection.weights is None:
-            return max(norm(query) for query in selection.candidates)
-        ends = np.cumsum([query.size // query.block for query in selection.candidates])[:-1]
-        parts = np.split(np.asarray(selection.weights, dtype=np.int64), ends)
-        return max(int(part.max()) * norm(query) for part, query in zip(parts, selection.candidates, strict=True))
-
-    def _score_sensitivities(self, selection: Selection) -> list[Fraction]:
-        """For every block: the norm's sensitivity (at most the block's L1 one) times the weight."""
-        norm = self._block_l1 if selection.score == "L1" else self._linf
-        norms = [bound for query in selection.candidates for bound in [norm(query)] * (query.size // query.block)]
-        weights = [1] * selection.blocks if selection.weights is None else selection.weights
-        return [int(weight) * bound for weight, bound in zip(weights, norms, strict=True)]
-
-    def _block_l1(self, query: Query) -> Fraction:
-        return self.unit.rows * max(query.block_l1(relation) for relation in self._relations)
-
-    def _linf(self, query: Query) -> Fraction:
-        return self.unit.rows * max(query.sensitivity_linf(relation) for relation in self._relations)
-
-    def _query_squared(self, query: Query) -> Fraction:
-        return self._squared(max(query.sensitivity_squared(relation) for relation in self._relations))
-
-    def _squared(self, square: Fraction) -> Fraction:
-        return square * self.unit.rows**2
-
-    @property
-    def _relations(self) -> tuple[Neighbours, ...]:
-        if self.unit.neighbours == "replace" and self.unit.column is not None:
-            return ("replace", "add-remove")
-        return (self.unit.neighbours,)
+    def _score_sensitivities(self, selection: Selection) -> list[tuple[Fraction, list[int]]]:
+        """For every candidate: how much one unit can change the norm of any of its blocks, and the blocks' weights."""
+        norm = sensitivity.block_l1 if selection.score == "L1" else sensitivity.linf
+        weights = iter([1] * selection.blocks if selection.weights is None else map(int, selection.weights))
+        return [
+            (norm(query, self.unit), list(islice(weights, query.size // query.block))) for query in selection.candidates
+        ]
 
     def _check_queries(self, schema: Schema, queries: Sequence[Query]) -> None:
         if not queries:
@@ -333,7 +265,7 @@ def public_rows(table: PrivateTable, schema: Schema, *, unit: PrivacyUnit) -> in
 
 
 def _public_rows(source: Source, schema: Schema, unit: PrivacyUnit) -> int | None:
-    if unit.neighbours == "add-remove" or unit.column is not None:
+    if not unit.public_count:
         return None
     return int(source.add_up(schema, unit, add=_add_length, size=1)[0])
 

@@ -27,8 +27,9 @@ import numpy as np
 
 from sundog.generate import Generator
 from sundog.queries import Marginal, Query
+from sundog.queries.sensitivity import gaussian_stddev
 from sundog.released import Proposal, Released, Selection
-from sundog.select.base import affordable, estimates, leftover, noise_stddev, spent_up
+from sundog.select.base import affordable, estimates, leftover, spent_up
 
 EXPECTED = math.sqrt(2 / math.pi)
 """E|N(0, 1)|."""
@@ -80,7 +81,8 @@ class AIM:
         queries = tuple(query for query, _ in scored)
         unit = released.guarantee.unit
         penalties = [
-            round(weight * EXPECTED * noise_stddev(query, measure, unit) * query.size) for query, weight in scored
+            round(weight * EXPECTED * gaussian_stddev(query, measure, unit=unit) * query.size)
+            for query, weight in scored
         ]
         selection = Selection(
             queries,

@@ -24,8 +24,8 @@ from sundog.domain.unit import PrivacyUnit
 from sundog.estimate.bins import Leaves, coarsened, leaves_of
 from sundog.generate import Generator
 from sundog.queries import Marginal, Query
+from sundog.queries.sensitivity import gaussian_stddev
 from sundog.released import Proposal, Released, Selection
-from sundog.select.base import noise_stddev
 
 SAMPLING = 0.8
 """The mean absolute deviation of a count of mean m is about 0.8 sqrt(m)."""
@@ -169,7 +169,7 @@ def _laid_out(
         for place, way in enumerate(ways):
             biases[k, place] = weight * way.bias
             if way.query is not None:
-                strengths[k, place] = weight * kappa * noise_stddev(way.query, 0.5, unit) * way.query.size
+                strengths[k, place] = weight * kappa * gaussian_stddev(way.query, 0.5, unit=unit) * way.query.size
     return biases, strengths
 
 

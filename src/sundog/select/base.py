@@ -1,13 +1,11 @@
 """SelectionRule: which queries to measure next. Public zone: it sees released values and a model, never rows."""
 
-import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from jaxtyping import Int
 
-from sundog.domain.unit import PrivacyUnit
 from sundog.generate import Generator, SizeLimited
 from sundog.queries import Query
 from sundog.released import Proposal, Released
@@ -57,14 +55,6 @@ def affordable(
 def selections(released: Released) -> int:
     """How many private choices were paid for."""
     return sum(payment.mechanism == "exponential" for payment in released.payments)
-
-
-def noise_stddev(query: Query, rho: float, unit: PrivacyUnit) -> float:
-    """The noise that the curator will add for this price: D / sqrt(2 rho)."""
-    both = unit.neighbours == "replace" and unit.column is not None
-    squares = [query.sensitivity_squared(unit.neighbours)]
-    squares += [query.sensitivity_squared("add-remove")] if both else []
-    return unit.rows * math.sqrt(max(squares) / (2 * rho))
 
 
 def leftover(released: Released, remaining_rho: float) -> Proposal | None:

@@ -1,0 +1,33 @@
+"""How a front door comes by a curator: the budget, its default delta, the account, the reserve. Stated once for all of them."""
+
+from sundog.api.options import Charged, Privacy
+from sundog.domain import Schema
+from sundog.private.accountant import Accounting, default_delta
+from sundog.private.curator import Curator, public_rows
+from sundog.private.spending import Spending
+from sundog.private.table import PrivateTable
+
+
+def curator_for(
+    table: PrivateTable,
+    schema: Schema,
+    *,
+    privacy: Privacy,
+    charged: Charged,
+    accounting: Accounting,
+    delta_thresholds: float = 0.0,
+    reserved: float = 0.0,
+) -> Curator:
+    """The curator of a private table; refuses what the budget or the ledger does not allow."""
+    unit = privacy.protected_unit()
+    delta = default_delta(public_rows(table, schema, unit=unit)) if privacy.delta_from_rows else None
+    spending = Spending(
+        privacy.budget(delta=delta),
+        charged.account(schema.name),
+        unit=unit,
+        accounting=accounting,
+        ledger=charged.open_ledger(),
+        delta_thresholds=delta_thresholds,
+        reserved=reserved,
+    )
+    return Curator(table, schema, spending=spending)

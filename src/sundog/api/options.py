@@ -1,0 +1,117 @@
+"""What users may choose, declared once: name, type, default and meaning.
+
+The Python front doors take these fields as keyword arguments; the command line builds its options from the same dataclasses
+(cli/groups.py). So this file imports nothing heavy: help must be instant.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
+
+if TYPE_CHECKING:
+    from sundog.domain.unit import PrivacyUnit
+    from sundog.private.accountant import Budget
+    from sundog.private.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class Spendable:
+    """A budget: epsilon with delta, or rho."""
+
+    epsilon: Annotated[float | None, "The privacy budget, with a delta."] = None
+    delta: Annotated[
+        float | None, "The chance that epsilon does not hold; default 1/n² where the number of rows is public."
+    ] = None
+    rho: Annotated[float | None, "The privacy budget as zCDP, instead of epsilon."] = None
+
+
+@dataclass(frozen=True)
+class Privacy(Spendable):
+    """The budget and the unit that it protects."""
+
+    neighbours: Annotated[
+        Literal["add-remove", "replace"], "add-remove: the number of rows is private; replace: it is public."
+    ] = "add-remove"
+    unit: Annotated[str | None, "The column that names the people to protect; default: each row is one."] = None
+    rows_per_unit: Annotated[int, "How many rows of one unit are used at most (with a unit)."] = 1
+
+    def protected_unit(self) -> "PrivacyUnit":
+        """The neighbour relation and the unit."""
+        from sundog.domain.unit import PrivacyUnit
+
+        return PrivacyUnit(self.neighbours, self.unit, self.rows_per_unit)
+
+    @property
+    def delta_from_rows(self) -> bool:
+        """Whether delta is left to be 1/n^2, which is legal only where n is public."""
+        return self.delta is None and self.rho is None and self.protected_unit().public_count
+
+    def budget(self, *, delta: float | None = None) -> "Budget":
+        """The budget, with the delta that the number of rows gave where that was left open."""
+        from sundog.private.accountant import Budget
+
+        return Budget(self.epsilon, self.delta if delta is None else delta, self.rho)
+
+
+@dataclass(frozen=True)
+class LedgerPlace:
+    """Where the ledger is."""
+
+    ledger: Annotated[
+        str | Path | None, "The path of the ledger; default: in your data directory, or $SUNDOG_LEDGER."
+    ] = None
+
+    def open_ledger(self) -> "Ledger":
+        """The ledger."""
+        from sundog.private.ledger import Ledger
+
+        return Ledger(None if self.ledger is None else Path(self.ledger))
+
+
+@dataclass(frozen=True)
+class Charged(LedgerPlace):
+    """The ledger, and the account in it that is charged."""
+
+    dataset: Annotated[str | None, "The ledger's account; default: the schema's name, else the file's name."] = None
+
+    def account(self, schema_name: str | None, data: Any = None) -> str:
+        """The account's name: as given, else the schema's, else the data file's."""
+        stem = Path(data).name.split(".")[0] if isinstance(data, str | Path) else ""
+        return self.dataset or schema_name or stem or "unnamed"
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """How synthetic rows are made of what was released."""
+
+    method: Annotated[str, "The method; `sundog methods` and sundog.METHODS list them; RULE/GENERATOR joins two."] = (
+        "auto"
+    )
+    settings: Annotated[
+        Mapping[str, Any] | None, "Settings of the method, such as rows=1000 (see: sundog methods NAME)."
+    ] = None
+    public: Annotated[Any, "A public table of the same schema to start from (see: sundog methods)."] = None
+    seed: Annotated[int | None, "Fixes generation and sampling; never the privacy noise."] = None
+
+
+@dataclass(frozen=True)
+class Generation(Fitting):
+    """The same, and what is measured for it."""
+
+    workload: Annotated[Any, "What should come out right: a file (TOML; see: sundog workload list) or a Workload."] = (
+        None
+    )
+    adjust: Annotated[
+        str | None, "Measures that the rows are adjusted to, such as 'correlations: A, B' (see: sundog adjust)."
+    ] = None
+    adjust_share: Annotated[float, "The part of the budget that adjusting may spend."] = 0.2
+
+
+def meanings(*groups: type) -> str:
+    """The fields of these dataclasses and their meaning, one per line, for docstrings."""
+    lines = []
+    for group in groups:
+        hints = get_type_hints(group, include_extras=True)
+        lines += [f"        {field.name}: {get_args(hints[field.name])[1]}" for field in fields(group)]
+    return "\n".join(lines)

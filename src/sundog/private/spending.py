@@ -1,0 +1,88 @@
+"""Spending: one run's budget, the account that it is charged to, and what was spent of it so far.
+
+A charge is compared with the run's budget, then written into the ledger, durably, before anything is computed. Totals are
+exact rationals. A part of the budget may be reserved for a later step: `remaining_rho` leaves it out, and neither the
+ledger nor the guarantee is affected.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from sundog.domain.unit import PrivacyUnit
+from sundog.errors import BudgetRefused
+from sundog.private.accountant import Accounting, Budget, Charge, exact_total, round_down, round_up
+from sundog.private.ledger import Ledger
+from sundog.released import Guarantee, Payment
+
+
+class Spending:
+    """What one run may spend (`reserved` is a share of it), who is protected, and the receipts."""
+
+    def __init__(
+        self,
+        budget: Budget,
+        dataset: str,
+        *,
+        unit: PrivacyUnit | None = None,
+        accounting: Accounting = "zcdp",
+        ledger: Ledger | None = None,
+        delta_thresholds: float = 0.0,
+        reserved: float = 0.0,
+    ) -> None:
+        self.budget, self.dataset, self.accounting = budget, dataset, accounting
+        self.unit = unit or PrivacyUnit()
+        self.ledger = ledger or Ledger()
+        self.total_rho = budget.total_rho(accounting, delta_spent=delta_thresholds)
+        self._reserved_rho = reserved * self.total_rho
+        self._delta_thresholds = delta_thresholds
+        self._charges: list[Charge] = []
+        self._payments: list[Payment] = []
+
+    @property
+    def remaining_rho(self) -> float:
+        """What is left of the budget, less what is reserved, rounded down: all of it can be spent."""
+        return max(0.0, round_down(self._left - Fraction(self._reserved_rho)))
+
+    @property
+    def remaining_with_reserve(self) -> float:
+        """All that is left of the budget, rounded down: for the step that the reserve is for."""
+        return max(0.0, round_down(self._left))
+
+    @property
+    def payments(self) -> tuple[Payment, ...]:
+        """What was paid for, in order."""
+        return tuple(self._payments)
+
+    def check(self) -> None:
+        """Refuse now what the ledger would refuse later; writes nothing."""
+        self.ledger.check(
+            self.dataset, self.total_rho, unit=self.unit, accounting=self.accounting, delta=self._delta_thresholds
+        )
+
+    def charge(self, charges: Sequence[Charge]) -> list[str]:
+        """Write the charges into the ledger before anything is computed; refuse what the run cannot afford."""
+        rho, delta = exact_total([*self._charges, *charges])
+        if rho > Fraction(self.total_rho) or delta > Fraction(self._delta_thresholds):
+            raise BudgetRefused(
+                f"budget: this run may spend rho {self.total_rho:.6g} (thresholds: delta {self._delta_thresholds:g}); "
+                f"with this step it would be rho {float(rho):.6g} (delta {float(delta):g}). Nothing was computed."
+            )
+        receipts = [
+            str(each) for each in self.ledger.charge(self.dataset, charges, unit=self.unit, accounting=self.accounting)
+        ]
+        self._charges += charges
+        self._payments += [
+            Payment(receipt, charge.mechanism, charge.label, charge.rho, charge.delta, dict(charge.details))
+            for charge, receipt in zip(charges, receipts, strict=True)
+        ]
+        return receipts
+
+    def guarantee(self) -> Guarantee:
+        """What may be claimed for everything that was charged so far."""
+        rho, delta = (round_up(total) for total in exact_total(self._charges))
+        epsilon, at_delta = self.budget.statement(rho, delta, accounting=self.accounting) or (None, None)
+        return Guarantee(self.unit, self.accounting, rho, delta, epsilon=epsilon, delta=at_delta)
+
+    @property
+    def _left(self) -> Fraction:
+        return Fraction(self.total_rho) - exact_total(self._charges)[0]
