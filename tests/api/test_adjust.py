@@ -27,7 +27,7 @@ def correlation(made):
 def adjusted(made=THEIRS, measures="correlations: x, y", **options):
     budget = {} if "released" in options or "rho" in options else BUDGET
     real = {} if "released" in options else {"real": REAL}
-    return sundog.adjust(made, measures, schema=DOCUMENT, **{**real, **budget, **options})
+    return sundog.adjust(made, measures, **{"schema": DOCUMENT, **real, **budget, **options})
 
 
 def spent(path):
@@ -206,7 +206,7 @@ def test_another_tools_table(tmp_path, once):
     frame["x"] = frame["x"].astype(float)  # 3.0 instead of 3
     path = tmp_path / "theirs.csv"
     frame[["extra", "t", "y", "g", "x"]].to_csv(path, index=False, sep=";")
-    done = adjusted(str(path), released=once.released, delimiter=";")
+    done = adjusted(str(path), released=once.released, schema={**DOCUMENT, "dialect": {"delimiter": ";"}})
     assert abs(correlation(done.table) - correlation(once.table)) < 0.05
     assert done.table.column_names == ["x", "y", "g", "t"]
     notes = " | ".join(done.notes)

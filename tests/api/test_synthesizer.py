@@ -141,7 +141,13 @@ def test_every_kind_of_frame_and_file(tmp_path):
 
 def test_files_take_a_delimiter(tmp_path):
     path = tables.write_csv(tmp_path / "t.csv", VALUES, delimiter=";")
-    assert synthesizer().fit(path, delimiter=";").sample(5).num_rows == 5
+    assert (
+        sundog.Synthesizer(tables.schema().with_dialect({"delimiter": ";"}), rho=1, method="independent")
+        .fit(path)
+        .sample(5)
+        .num_rows
+        == 5
+    )
 
 
 def test_the_schema_may_be_a_path_a_document_or_itself(tmp_path):

@@ -266,7 +266,7 @@ def test_wrong_words_are_answered(place, arguments, match):
         (("--method", "magic"), "method 'magic' is unknown; methods are .*independent"),
         (("--format", "xlsx"), "Invalid value for '--format'"),
         (("--sql", "SELECT 1"), "--sql: 'data.csv' is not a DuckDB database"),
-        (("--delimiter", "||"), "--delimiter: found '||'; it must be one character".replace("|", r"\|")),
+        (("--delimiter", "||"), "dialect, delimiter: found '||'; it must be one character".replace("|", r"\|")),
         (("--delimiter", ";"), "lacks the column 'smoker' and 7 more"),
         (("--seed", "x"), "Invalid value for '--seed'"),
     ],

@@ -21,7 +21,7 @@ from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours, PrivacyUnit
 from sundog.errors import UserError
-from sundog.evaluate.reading import as_declared
+from sundog.evaluate.reading import as_declared, open_synthetic
 from sundog.postprocess.match import Match, NotMet, check_rows_present, match
 from sundog.postprocess.matching import Matching
 from sundog.postprocess.measures import key_of_query, measures_of
@@ -33,7 +33,6 @@ from sundog.queries.workload import Workload
 from sundog.random.keys import key_of
 from sundog.released import Guarantee, Measurement, NoiseKind, Released
 from sundog.select.everything import shares_of
-from sundog.sources import open_table
 from sundog.sources.base import check_columns
 
 COUNT_SHARE = 0.1
@@ -62,13 +61,12 @@ class TableToAdjust:
 
     data: Any
     weights: str | None = None
-    delimiter: str | None = None
 
     def read(self, schema: Schema) -> tuple[Rows, tuple[str, ...]]:
         """Its rows, its columns found by name; and notes on what did not fit the schema."""
         if isinstance(self.data, Rows):
             return self.data, ()
-        source = open_table(self.data, delimiter=self.delimiter)
+        source = open_synthetic(self.data, schema)
         try:
             check_columns(source.columns, schema.names)
         except UserError as error:
@@ -198,7 +196,6 @@ def adjust(  # noqa: D417 - what the other arguments mean is added from where th
     before: Released | None = None,
     matching: Matching | None = None,
     weights: str | None = None,
-    delimiter: str | None = None,
     seed: int = 0,
     ledger: str | Path | None = None,
 ) -> Adjusted:
@@ -214,7 +211,6 @@ def adjust(  # noqa: D417 - what the other arguments mean is added from where th
         before: what was released to make the table, if known: its cost is added to the certificate's.
         matching: tolerance, resampling, number of rows, and whether the closest will do.
         weights: the column of the synthetic table that says how much each row counts.
-        delimiter: the separator of text files.
         seed: fixes the resampling.
     """
     public = Schema.of(schema)
@@ -223,10 +219,10 @@ def adjust(  # noqa: D417 - what the other arguments mean is added from where th
     privacy = Privacy(epsilon, delta, rho, neighbours, unit, rows_per_unit)
     curator = None
     if real is not None:
-        held = PrivateTable(real, delimiter=delimiter)
+        held = PrivateTable(real, dialect=public.dialect)
         curator = measuring_curator(held, public, privacy=privacy, charged=Charged(ledger, dataset), noise=noise)
     plan = Adjustment.of(
-        TableToAdjust(table, weights, delimiter),
+        TableToAdjust(table, weights),
         measures,
         schema=public,
         matching=matching or Matching(),

@@ -97,7 +97,6 @@ def evaluate_tables(
     released: Released | None = None,
     dataset: str | None = None,
     ledger: Ledger | str | Path | None = None,
-    delimiter: str | None = None,
     common_columns: bool = False,
     learning: bool | None = None,
     seed: int = 0,
@@ -113,7 +112,6 @@ def evaluate_tables(
         released: a release whose queries are the workload.
         dataset: the ledger's account; by default the schema's name.
         ledger: the ledger, or its path.
-        delimiter: the separator of text files.
         common_columns: compare only the columns that all tables have, instead of refusing.
         learning: train models (needs scikit-learn); by default where it is installed.
         seed: draws the random queries; keep it to compare with other evaluations.
@@ -127,10 +125,10 @@ def evaluate_tables(
         from sundog.evaluate.learning import require
 
         require()
-    sources = {name: open_synthetic(data, delimiter=delimiter) for name, data in synthetic.items()}
-    held = {"evaluation": PrivateTable(real, delimiter=delimiter)}
+    sources = {name: open_synthetic(data, public) for name, data in synthetic.items()}
+    held = {"evaluation": PrivateTable(real, dialect=public.dialect)}
     if test is not None:
-        held["evaluation (test rows)"] = PrivateTable(test, delimiter=delimiter)
+        held["evaluation (test rows)"] = PrivateTable(test, dialect=public.dialect)
     if common_columns:
         columns = [source.columns for source in sources.values()] + [table.columns for table in held.values()]
         public = restricted(public, [name for name in public.names if all(name in found for found in columns)])

@@ -14,6 +14,7 @@ from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.estimate.answers import Answer, answer_with_interval
+from sundog.evaluate.reading import open_synthetic
 from sundog.methods.loop import fit_released, sample
 from sundog.methods.recipes import Recipe, check_public, recipe_of, with_settings
 from sundog.postprocess.match import match
@@ -23,7 +24,6 @@ from sundog.random.keys import key_of, split
 from sundog.released import Released
 from sundog.report import summary_fragment, write_report
 from sundog.report.certificate import write_certificate
-from sundog.sources import open_table
 
 FORMAT = "sundog-model-1"
 PUBLIC = "public.parquet"
@@ -130,7 +130,7 @@ def public_rows_of(public: Any, schema: Schema) -> Rows | None:
     """A public table (a frame, a path, or rows already) as rows of the schema."""
     if public is None or isinstance(public, Rows):
         return public
-    return open_table(public).read(schema)
+    return open_synthetic(public, schema).read(schema)
 
 
 def fresh_seed() -> int:

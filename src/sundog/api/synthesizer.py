@@ -94,7 +94,6 @@ class Synthesizer:
         table: Any,
         *,
         spend_again: bool = False,
-        delimiter: str | None = None,
         sql: str | None = None,
         report: Report | None = None,
     ) -> "Synthesizer":
@@ -106,7 +105,7 @@ class Synthesizer:
                 "fit: a fit that broke off has spent its budget, and what it measured is in paid_for (see "
                 "Model.from_released); fit(..., spend_again=True) spends it once more."
             )
-        curator = self._curator(PrivateTable(table, delimiter=delimiter, sql=sql))
+        curator = self._curator(PrivateTable(table, dialect=self.schema.dialect, sql=sql))
         fit_key, _ = split(key_of(self.seed), 2)
         try:
             with listening(report or _silent):

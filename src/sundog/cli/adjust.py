@@ -8,7 +8,7 @@ import typer
 
 from sundog.api.options import Charged, Privacy
 from sundog.cli import options as o
-from sundog.cli.groups import Writing, grouped
+from sundog.cli.groups import TextOptions, Writing, grouped
 from sundog.cli.output import prepare_folder, progress, say, write_table
 from sundog.errors import UserError
 from sundog.postprocess.matching import Matching
@@ -24,13 +24,12 @@ UNKNOWN = (
 )
 
 
-@dataclass(frozen=True)
-class SyntheticOptions:
+@dataclass(frozen=True, kw_only=True)
+class SyntheticOptions(TextOptions):
     """The synthetic table."""
 
     synthetic: Annotated[str, typer.Argument(help="The synthetic table, from Sundog or any other tool.")]
     weights: Annotated[str | None, "The synthetic table's column that says how much each row counts."] = None
-    delimiter: o.Delimiter = None
 
 
 @dataclass(frozen=True)
@@ -97,15 +96,15 @@ def _planned(
     from sundog.private.table import PrivateTable
     from sundog.released import Released
 
-    public, curator = Schema.load(schema), None
+    public, curator = synthetic.amend(Schema.load(schema)), None
     known = None if measuring.released is None else Released.load(measuring.released)
     if measuring.real is not None:
-        real = PrivateTable(measuring.real, delimiter=synthetic.delimiter)
+        real = PrivateTable(measuring.real, dialect=public.dialect)
         privacy, charged = paying
         charged = replace(charged, dataset=charged.account(public.name, measuring.real))
         curator = measuring_curator(real, public, privacy=privacy, charged=charged, noise=measuring.noise)
     plan = Adjustment.of(
-        TableToAdjust(synthetic.synthetic, synthetic.weights, synthetic.delimiter),
+        TableToAdjust(synthetic.synthetic, synthetic.weights),
         measuring.measures,
         schema=public,
         matching=matching,

@@ -9,7 +9,7 @@ import typer
 
 from sundog.api.options import Charged
 from sundog.cli import options as o
-from sundog.cli.groups import grouped
+from sundog.cli.groups import TextOptions, grouped
 from sundog.cli.output import prepare_file, progress, say
 from sundog.errors import UserError
 
@@ -33,8 +33,8 @@ Learning = Annotated[
 Seed = Annotated[int, typer.Option(help="Draws the random queries; keep it to compare with other evaluations.")]
 
 
-@dataclass(frozen=True)
-class EvaluatedTables:
+@dataclass(frozen=True, kw_only=True)
+class EvaluatedTables(TextOptions):
     """The tables that are compared."""
 
     real: Real
@@ -42,7 +42,6 @@ class EvaluatedTables:
     more: More = None
     compare: Compare = None
     test: Test = None
-    delimiter: o.Delimiter = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def evaluate(
         if html is not None:
             _refuse_release_folder(html)
             prepare_file(html, force=force)
-        public = Schema.load(schema)
+        public = tables.amend(Schema.load(schema))
         found = evaluate_tables(
             tables.real,
             _named([tables.synthetic, *(tables.compare or []), *(tables.more or [])]),
@@ -84,7 +83,6 @@ def evaluate(
             released=None if comparing.released is None else Released.load(comparing.released),
             dataset=charged.account(public.name, tables.real),
             ledger=charged.ledger,
-            delimiter=tables.delimiter,
             common_columns=comparing.common_columns,
             learning=comparing.learning,
             seed=comparing.seed,

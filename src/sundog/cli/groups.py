@@ -17,6 +17,7 @@ from sundog.cli import options as o
 from sundog.cli.output import read_settings
 
 if TYPE_CHECKING:
+    from sundog.domain import Dialect, Schema
     from sundog.private.table import PrivateTable
 
 KINDS = {"workload": Path | None, "public": str | None, "ledger": Path | None, "settings": list[str] | None}
@@ -24,19 +25,52 @@ KINDS = {"workload": Path | None, "public": str | None, "ledger": Path | None, "
 FLAGS = {"settings": ("--set", "NAME=VALUE")}
 
 
-@dataclass(frozen=True)
-class TableOptions:
+@dataclass(frozen=True, kw_only=True)
+class TextOptions:
+    """How text files are written: what is given here goes before what the schema's `dialect` says."""
+
+    delimiter: o.Delimiter = None
+    encoding: Annotated[str | None, "A text file's encoding, such as windows-1252; default: utf-8."] = None
+    quote: Annotated[str | None, "The quote character of a text file; '' for none; default: \"."] = None
+    escape: Annotated[str | None, "What escapes a quote in a quoted cell, such as '\\'; default: doubling."] = None
+    decimal: Annotated[str | None, "The decimal mark of numbers in text; default: a point."] = None
+    thousands: Annotated[str | None, "The mark between groups of digits in text; default: none."] = None
+    signs: o.Signs = None
+    header: o.Header = None
+    multiline: o.Multiline = None
+
+    def given(self) -> dict[str, Any]:
+        """The keys of the dialect that are given."""
+        keys = {
+            "delimiter": self.delimiter,
+            "encoding": self.encoding,
+            "quoteChar": self.quote,
+            "escapeChar": self.escape,
+            "decimalChar": self.decimal,
+            "groupChar": self.thousands,
+            "bareNumber": None if self.signs is None else not self.signs,
+            "header": self.header,
+            "multiline": self.multiline,
+        }
+        return {key: value for key, value in keys.items() if value is not None}
+
+    def amend(self, schema: "Schema") -> "Schema":
+        """The schema with what is given."""
+        return schema.with_dialect(self.given())
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(TextOptions):
     """The private table."""
 
     data: o.Data
-    delimiter: o.Delimiter = None
     sql: o.Sql = None
 
-    def open(self) -> "PrivateTable":
+    def open(self, dialect: "Dialect") -> "PrivateTable":
         """The table, closed to everything but the curator."""
         from sundog.private.table import PrivateTable
 
-        return PrivateTable(self.data, delimiter=self.delimiter, sql=self.sql)
+        return PrivateTable(self.data, dialect=dialect, sql=self.sql)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,17 @@ import typer
 Data = Annotated[str, typer.Argument(help="The private table: a CSV, TSV, Parquet or DuckDB file, or a glob.")]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="The public schema (Table Schema JSON).")]
 Delimiter = Annotated[str | None, typer.Option(help="The separator of a text file; default: comma, or tab for .tsv.")]
+Signs = Annotated[
+    bool | None, typer.Option("--signs/--no-signs", help="Signs such as $ or % may stand around numbers in text.")
+]
+Header = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether a text file begins with its column names; default: it does."),
+]
+Multiline = Annotated[
+    bool | None,
+    typer.Option("--multiline/--lines", help="Quoted cells may hold line ends; default: every line is one record."),
+]
 Sql = Annotated[str | None, typer.Option(help="What to read from a DuckDB database.")]
 Rows = Annotated[int | None, typer.Option(help="How many synthetic rows; default: about as many as the table has.")]
 Format = Annotated[Literal["csv", "parquet"], typer.Option("--format", help="The synthetic table's format.")]

@@ -8,7 +8,7 @@ import typer
 
 from sundog.api.options import Charged, Privacy
 from sundog.cli import options as o
-from sundog.cli.groups import TableOptions, grouped
+from sundog.cli.groups import TableOptions, TextOptions, grouped
 from sundog.cli.output import prepare_file, progress, say
 from sundog.errors import UserError
 
@@ -31,10 +31,13 @@ def draft(
     """Draft a schema by reading the data: CONFIDENTIAL, for the owner to review."""
     prepare_file(out, force=force)
     with progress("reading the table"):
+        from sundog.domain import Dialect
         from sundog.private.draft import draft as draft_schema
 
         name = charged.account(None, table.data)
-        document = draft_schema(table.open(), name=name, dataset=name, ledger=charged.open_ledger())
+        document = draft_schema(
+            table.open(Dialect.of(table.given())), name=name, dataset=name, ledger=charged.open_ledger()
+        )
     write_document(document, out)
     lines = [
         f"CONFIDENTIAL draft: {out} ({len(document['fields'])} fields)",
@@ -45,18 +48,19 @@ def draft(
 
 
 @app.command()
+@grouped
 def check(
     schema: SchemaArgument,
     data: OptionalData = None,
     *,
-    delimiter: o.Delimiter = None,
+    text: TextOptions,
     sql: o.Sql = None,
     json: o.AsJson = False,
 ) -> None:
     """Check a schema, and that a table has its columns; reads no row."""
     from sundog.domain import Schema
 
-    public = Schema.load(schema)
+    public = text.amend(Schema.load(schema))
     lines = [f"{schema} is a valid schema: {len(public.columns)} columns, {len(public.identifiers)} identifiers."]
     lines += [f"  {column.name}: {_kind(column)}" for column in public.columns]
     result: dict[str, Any] = {"valid": True, "columns": {column.name: column.size for column in public.columns}}
@@ -64,7 +68,7 @@ def check(
         from sundog.private.table import PrivateTable
         from sundog.sources.base import check_columns
 
-        table = PrivateTable(data, delimiter=delimiter, sql=sql)
+        table = PrivateTable(data, dialect=public.dialect, sql=sql)
         check_columns(table.columns, public.names)
         known = {*public.names, *(identifier.name for identifier in public.identifiers)}
         result["notInSchema"] = [name for name in table.columns if name not in known]
@@ -112,12 +116,12 @@ def complete(
     """Pay for the bounds and category lists that a schema does not declare, by noisy counts."""
     with progress("measuring domains"):
         from sundog.api.charging import curator_for
-        from sundog.domain.schema import load_document
+        from sundog.domain.schema import amend_dialect, load_document
         from sundog.private.complete import complete as complete_schema
         from sundog.private.complete import find_gaps
         from sundog.report.certificate import claim
 
-        document = load_document(schema)
+        document = amend_dialect(load_document(schema), table.given())
         gaps = find_gaps(document)
         if not (gaps.labels or gaps.numbers):
             raise UserError(f"schema {str(schema)!r} declares every domain already; there is nothing to pay for.")
@@ -127,7 +131,7 @@ def complete(
             )
         half = (privacy.delta or 0.0) / 2 if gaps.labels else 0.0
         curator = curator_for(
-            table.open(),
+            table.open(gaps.provisional.dialect),
             gaps.provisional,
             privacy=privacy,
             charged=replace(charged, dataset=charged.account(gaps.provisional.name, table.data)),

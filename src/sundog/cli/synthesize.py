@@ -80,7 +80,7 @@ def synthesizer_for(
     from sundog.api.synthesizer import Synthesizer
     from sundog.domain import Schema
 
-    facts = Schema.load(schema)
+    facts = table.amend(Schema.load(schema))
     named = replace(charged, dataset=charged.account(facts.name, table.data))
     return Synthesizer(facts, **vars(privacy), **vars(generation), **vars(named))
 
@@ -88,7 +88,7 @@ def synthesizer_for(
 def fit_or_keep(synthesizer: "Synthesizer", table: TableOptions, *, keep: Path, report: "Report") -> None:
     """Fit; if something stops it after measuring, keep what was paid for."""
     try:
-        synthesizer.fit(table.data, delimiter=table.delimiter, sql=table.sql, report=report)
+        synthesizer.fit(table.data, sql=table.sql, report=report)
     except BaseException:
         if synthesizer.paid_for is not None and synthesizer.paid_for.measurements:
             synthesizer.paid_for.save(keep)

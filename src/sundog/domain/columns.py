@@ -11,7 +11,7 @@ What lies outside the declared domain has a declared place: numbers and dates ar
 unknown label goes to `fallback`; null in a column that may not be null goes to `fallback` (labels) or the lower bound.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Literal
@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 from jaxtyping import Int
 
+from sundog.domain.spelling import PLAIN, NumberMarks
 from sundog.errors import UserError
 
 Label = str | int | float | bool
@@ -42,6 +43,7 @@ class Categorical:
     fallback: int = 0
     true_texts: tuple[str, ...] = ()
     false_texts: tuple[str, ...] = ()
+    missing_values: tuple[str, ...] = ("",)
 
     @property
     def boolean(self) -> bool:
@@ -101,6 +103,8 @@ class Numeric:
     fixed_decimals: bool = False
     format: str | None = None
     bins: int | tuple[int, ...] | None = None
+    missing_values: tuple[str, ...] = ("",)
+    marks: NumberMarks = field(default=PLAIN, compare=False)
 
     def __post_init__(self) -> None:
         if max(self.steps, abs(self.lower), abs(self.upper)) > GRID_LIMIT:

@@ -1,73 +1,21 @@
-"""Data Package Table Schema documents (JSON) and what they declare, with messages that name the field and the remedy.
-
-What the standard lacks stands in a field's `sundog` object:
-`bins` (a number, or the inner edges), `decimals`, `resolution` (seconds, for datetimes), `outOfDomain` ("missing", or a
-category) and `regenerate` (for identifiers).
-"""
+"""What a Table Schema document declares: columns with their domains. Messages name the field and the remedy."""
 
 import math
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
-from typing import Any, Literal, TypedDict
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing import Any, TypedDict
 
 from sundog.domain.columns import EPOCH, GRID_LIMIT, Categorical, Column, Identifier, Label, Numeric
 from sundog.domain.constraints.kinds import Constraint
 from sundog.domain.constraints.read import read_constraints
+from sundog.domain.dialect import Dialect, read_dialect
+from sundog.domain.forms import FieldModel, missing_texts, parse_document
+from sundog.domain.spelling import read_format, read_marks
 from sundog.errors import UserError
 
 DEFAULT_GRID = 1_000_000
 """A number without declared decimals gets the fewest decimals that make at least this many grid points."""
-
-
-class SundogProperty(BaseModel):
-    """What Sundog adds to a field."""
-
-    model_config = ConfigDict(extra="forbid")
-    bins: int | list[float | str] | None = None
-    decimals: int | None = Field(default=None, ge=0, le=15)
-    resolution: int | None = Field(default=None, ge=1)
-    out_of_domain: str | int | float | bool | None = Field(default=None, alias="outOfDomain")
-    regenerate: bool = False
-
-
-class Constraints(BaseModel):
-    """The constraints of a field that bound its domain; others are allowed and ignored."""
-
-    model_config = ConfigDict(extra="allow")
-    required: bool = False
-    minimum: int | float | str | None = None
-    maximum: int | float | str | None = None
-    enum: list[Any] | None = None
-
-
-class FieldModel(BaseModel):
-    """One field of the document."""
-
-    model_config = ConfigDict(extra="allow")
-    name: str = Field(min_length=1)
-    type: Literal["string", "integer", "number", "boolean", "date", "datetime"] = "string"
-    format: str | None = None
-    categories: list[Any] | None = None
-    categories_ordered: bool = Field(default=False, alias="categoriesOrdered")
-    constraints: Constraints = Constraints()
-    identifier: bool = False
-    true_values: list[str] = Field(default=["true", "True", "TRUE", "1"], alias="trueValues", min_length=1)
-    false_values: list[str] = Field(default=["false", "False", "FALSE", "0"], alias="falseValues", min_length=1)
-    sundog: SundogProperty = SundogProperty()
-
-
-class Document(BaseModel):
-    """The whole document."""
-
-    model_config = ConfigDict(extra="allow")
-    fields: list[FieldModel] = Field(min_length=1)
-    targets: list[str] = []
-    name: str | None = None
-    missing_values: list[str] = Field(default=[""], alias="missingValues")
-    constraints: list[Any] = []
 
 
 class Declared(TypedDict):
@@ -76,17 +24,18 @@ class Declared(TypedDict):
     columns: tuple[Column, ...]
     identifiers: tuple[Identifier, ...]
     targets: tuple[str, ...]
-    missing_values: tuple[str, ...]
     name: str | None
     field_order: tuple[str, ...]
     constraints: tuple[Constraint, ...]
+    dialect: Dialect
     document: Mapping[str, Any]
 
 
 def read_document(document: Mapping[str, Any]) -> Declared:
     """What a Table Schema document declares."""
     model = parse_document(document)
-    _refuse_duplicates([field.name for field in model.fields])
+    names = tuple(field.name for field in model.fields)
+    _refuse_duplicates(names)
     columns = tuple(read_column(field) for field in model.fields if not field.identifier)
     identifiers = tuple(
         Identifier(field.name, regenerate=field.sundog.regenerate, whole_number=field.type == "integer")
@@ -97,34 +46,15 @@ def read_document(document: Mapping[str, Any]) -> Declared:
         columns=columns,
         identifiers=identifiers,
         targets=tuple(model.targets),
-        missing_values=tuple(model.missing_values),
         name=model.name,
-        field_order=tuple(field.name for field in model.fields),
+        field_order=names,
+        dialect=read_dialect(model.dialect, names),
         constraints=read_constraints(model.constraints, columns),
         document=dict(document),
     )
 
 
-def parse_document(document: Mapping[str, Any]) -> Document:
-    """The document's parts, checked for form only."""
-    try:
-        return Document.model_validate(document)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = _place(first["loc"], document)
-        raise UserError(f"schema {place}: {first['msg']}. See docs/schema.md for what is allowed.") from None
-
-
-def _place(location: tuple[int | str, ...], document: Mapping[str, Any]) -> str:
-    if len(location) > 1 and location[0] == "fields" and isinstance(location[1], int):
-        field = document["fields"][location[1]]
-        name = field.get("name") if isinstance(field, Mapping) else None
-        rest = ".".join(str(part) for part in location[2:])
-        return f"field {name!r}" + (f", {rest}" if rest else "") if name else f"field number {location[1] + 1}, {rest}"
-    return ".".join(str(part) for part in location) or "document"
-
-
-def _refuse_duplicates(names: list[str]) -> None:
+def _refuse_duplicates(names: tuple[str, ...]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise UserError(f"schema: field {name!r} is declared {names.count(name)} times; names must be unique.")
@@ -153,6 +83,7 @@ def _boolean(field: FieldModel, nullable: bool) -> Categorical:
         fallback=_fallback(field, (False, True), nullable),
         true_texts=tuple(field.true_values),
         false_texts=tuple(field.false_values),
+        missing_values=missing_texts(field),
     )
 
 
@@ -183,6 +114,7 @@ def _categorical(field: FieldModel, nullable: bool) -> Categorical:
         ordered=field.categories_ordered,
         nullable=nullable,
         fallback=_fallback(field, labels, nullable),
+        missing_values=missing_texts(field),
     )
 
 
@@ -231,8 +163,10 @@ def _numeric(field: FieldModel, nullable: bool) -> Numeric:
         resolution=field.sundog.resolution or 1,
         nullable=nullable,
         fixed_decimals=field.sundog.decimals is not None,
-        format=None if field.format in (None, "default", "any") else field.format,
         bins=_bins(field, unit, lower, upper),
+        missing_values=missing_texts(field),
+        format=read_format(field),
+        marks=read_marks(field),
     )
 
 

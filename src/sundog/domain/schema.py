@@ -9,6 +9,7 @@ from typing import Any
 
 from sundog.domain.columns import Column, Identifier
 from sundog.domain.constraints.kinds import Constraint
+from sundog.domain.dialect import STANDARD, Dialect
 from sundog.domain.documents import read_document
 from sundog.errors import UserError
 
@@ -25,10 +26,10 @@ class Schema:
     columns: tuple[Column, ...]
     identifiers: tuple[Identifier, ...] = ()
     targets: tuple[str, ...] = ()
-    missing_values: tuple[str, ...] = ("",)
     name: str | None = None
     field_order: tuple[str, ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    dialect: Dialect = field(default=STANDARD, compare=False)
     document: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -63,6 +64,10 @@ class Schema:
         """The Table Schema document this schema was read from."""
         return dict(self.document)
 
+    def with_dialect(self, changes: Mapping[str, Any]) -> "Schema":
+        """The schema with other keys of its `dialect`: how a text file of this table is written."""
+        return Schema.from_json(amend_dialect(self.document, changes)) if changes else self
+
     @staticmethod
     def from_json(document: Mapping[str, Any]) -> "Schema":
         """A schema from a Data Package Table Schema document."""
@@ -79,6 +84,14 @@ class Schema:
     def load(path: str | Path) -> "Schema":
         """A schema from a Table Schema JSON file."""
         return Schema.from_json(load_document(path))
+
+
+def amend_dialect(document: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A document with other keys of its `dialect`."""
+    declared = document.get("dialect", {})
+    if not isinstance(declared, Mapping):
+        raise UserError('schema dialect: found no object; write one such as {"delimiter": ";"}.')
+    return {**document, "dialect": {**declared, **changes}} if changes else dict(document)
 
 
 def load_document(path: str | Path) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Int
 
 from sundog.domain import Categorical, Column, Numeric, Schema
+from sundog.domain.dialect import STANDARD
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.sources import Source, open_table
@@ -31,9 +32,14 @@ class SyntheticTable:
     notes: tuple[str, ...]
 
 
-def open_synthetic(data: Any, *, delimiter: str | None = None) -> Source:
-    """The source of a synthetic table."""
-    return open_table(data, delimiter=delimiter)
+def open_synthetic(data: Any, schema: Schema) -> Source:
+    """The source of a synthetic table: a text file as Sundog writes it, or in the dialect that the schema declares."""
+    declared = replace(schema.dialect, header=True)
+    if declared != STANDARD:
+        source = open_table(data)
+        if not set(schema.names).isdisjoint(source.columns) or hasattr(data, "add_up"):
+            return source
+    return open_table(data, dialect=declared)
 
 
 def restricted(schema: Schema, names: Sequence[str]) -> Schema:

@@ -14,7 +14,10 @@ from typing import Any
 from sundog.domain import Categorical, Column, Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.columns import EPOCH, GRID_LIMIT
-from sundog.domain.documents import FieldModel, parse_document, read_column
+from sundog.domain.dialect import read_dialect
+from sundog.domain.documents import read_column
+from sundog.domain.forms import FieldModel, missing_texts, parse_document
+from sundog.domain.spelling import read_format, read_marks
 from sundog.errors import UserError
 from sundog.private.curator import Curator
 from sundog.queries import Marginal
@@ -45,7 +48,8 @@ def find_gaps(document: Mapping[str, Any]) -> Gaps:
     columns = tuple(_provisional(field) for field in fields)
     if not columns:
         raise UserError("schema: it has no field to model; identifiers need no domain.")
-    return Gaps(labels, numbers, Schema(columns, missing_values=tuple(model.missing_values), name=model.name))
+    dialect = read_dialect(model.dialect, tuple(field.name for field in model.fields))
+    return Gaps(labels, numbers, Schema(columns, name=model.name, dialect=dialect))
 
 
 def complete(document: Mapping[str, Any], curator: Curator, *, gaps: Gaps, delta: float) -> dict[str, Any]:
@@ -101,13 +105,15 @@ def _declared(field: FieldModel) -> bool:
 def _provisional(field: FieldModel) -> Column:
     if _declared(field) or field.type == "boolean":
         return read_column(field)
+    missing = missing_texts(field)
     if field.type == "string":
-        return Categorical(field.name, labels=("unknown",), nullable=True, fallback=1)
+        return Categorical(field.name, labels=("unknown",), nullable=True, fallback=1, missing_values=missing)
     if field.type in ("date", "datetime"):
         days = [(date(year, *rest) - EPOCH).days for year, *rest in ((YEARS[0], 1, 1), (YEARS[-1], 12, 31))]
-        form = None if field.format in (None, "default", "any") else field.format
-        return Numeric(field.name, "date", lower=days[0], upper=days[1], nullable=True, format=form)
-    return Numeric(field.name, "magnitude", lower=-POWERS, upper=POWERS, nullable=True)
+        shown = Numeric(field.name, "date", lower=days[0], upper=days[1], format=read_format(field))
+    else:
+        shown = Numeric(field.name, "magnitude", lower=-POWERS, upper=POWERS, marks=read_marks(field))
+    return replace(shown, nullable=True, missing_values=missing)
 
 
 def _filled(document: Mapping[str, Any], found: dict[str, dict[str, Any]], *, source: str) -> dict[str, Any]:

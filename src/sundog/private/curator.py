@@ -143,7 +143,7 @@ class Curator:
         cost = noise.gaussian_cost(squared, scale)
         self.spending.charge([Charge("threshold", cost, label=f"categories of {column}", delta=delta, details=details)])
         counts = self._source.value_counts(column, self.unit)
-        values = sorted(value for value in counts if value not in self.schema.missing_values)
+        values = sorted(value for value in counts if value not in self.schema.column(column).missing_values)
         noisy = noise.add_gaussian(np.array([counts[value] for value in values], dtype=np.int64), scale)
         return tuple(value for value, count in zip(values, noisy, strict=True) if count >= least)
 

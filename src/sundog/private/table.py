@@ -5,6 +5,7 @@ It has no length, shows no data, cannot be pickled or copied; only the curator o
 
 from typing import Any, NoReturn
 
+from sundog.domain.dialect import STANDARD, Dialect
 from sundog.sources import Source, open_table
 
 
@@ -13,8 +14,8 @@ class PrivateTable:
 
     __slots__ = ("__source",)
 
-    def __init__(self, data: Any, *, delimiter: str | None = None, sql: str | None = None) -> None:
-        self.__source = open_table(data, delimiter=delimiter, sql=sql)
+    def __init__(self, data: Any, *, dialect: Dialect = STANDARD, sql: str | None = None) -> None:
+        self.__source = open_table(data, dialect=dialect, sql=sql)
 
     def __repr__(self) -> str:
         return "PrivateTable(closed)"

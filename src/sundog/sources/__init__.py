@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from sundog.domain.dialect import STANDARD, Dialect
 from sundog.sources.base import Source
 from sundog.sources.files import open_file
 from sundog.sources.frames import open_frame
@@ -10,10 +11,10 @@ from sundog.sources.frames import open_frame
 __all__ = ["Source", "open_table"]
 
 
-def open_table(data: Any, *, delimiter: str | None = None, sql: str | None = None) -> Source:
+def open_table(data: Any, *, dialect: Dialect = STANDARD, sql: str | None = None) -> Source:
     """The source for a path, a glob, a frame, or something that is a source already."""
     if hasattr(data, "add_up"):
         return data
     if isinstance(data, str | Path):
-        return open_file(data, delimiter=delimiter, sql=sql)
+        return open_file(data, dialect=dialect, sql=sql)
     return open_frame(data)

@@ -104,7 +104,7 @@ class DuckTable:
         check_columns(self.columns, (*schema.names, *((unit.column,) if unit.column else ())))
         with self.quiet_failures():
             self._create_types(schema)
-            codes = [encode_sql(column, self.raw[column.name], schema.missing_values) for column in schema.columns]
+            codes = [encode_sql(column, self.raw[column.name]) for column in schema.columns]
             for batch in self._stream(codes, unit):
                 yield Rows(schema, tuple(_numpy(batch.column(k)) for k in range(len(codes))))
 

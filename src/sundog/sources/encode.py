@@ -123,24 +123,24 @@ def storage_type(size: int) -> str:
     return "BIGINT"
 
 
-def encode_sql(column: Column, raw: RawColumn, missing_values: tuple[str, ...]) -> str:
+def encode_sql(column: Column, raw: RawColumn) -> str:
     """The SQL expression of a column's code."""
-    codes = ", ".join(_code(column, part, missing_values) for part in raw.parts)
-    place = _place_of_unknown(column, raw, missing_values)
+    codes = ", ".join(_code(column, part) for part in raw.parts)
+    place = _place_of_unknown(column, raw)
     return f"CAST(COALESCE({codes}, {place}) AS {storage_type(column.size)})"
 
 
-def _code(column: Column, raw: RawColumn, missing_values: tuple[str, ...]) -> str:
+def _code(column: Column, raw: RawColumn) -> str:
     if isinstance(column, Numeric):
-        return _numeric_code(column, raw, missing_values)
+        return _numeric_code(column, raw)
     return _boolean_code(column, raw) if column.boolean else _label_code(column, raw)
 
 
-def _place_of_unknown(column: Column, raw: RawColumn, missing_values: tuple[str, ...]) -> str:
+def _place_of_unknown(column: Column, raw: RawColumn) -> str:
     if isinstance(column, Numeric) or column.fallback == column.null_code:
         return str(column.null_code)
     null = " AND ".join(f"{part.sql} IS NULL" for part in raw.parts)
-    absent = f"({null})" + "".join(f" OR {raw.as_text()} = {literal(text)}" for text in missing_values)
+    absent = f"({null})" + "".join(f" OR {raw.as_text()} = {literal(text)}" for text in column.missing_values)
     return f"CASE WHEN {absent} THEN {column.null_code} ELSE {column.fallback} END"
 
 
@@ -165,7 +165,7 @@ def _boolean_code(column: Categorical, raw: RawColumn) -> str:
     return f"CASE WHEN ({text}) IN ({true}) THEN 1 WHEN ({text}) IN ({false}) THEN 0 END"
 
 
-def _numeric_code(column: Numeric, raw: RawColumn, missing_values: tuple[str, ...]) -> str:
+def _numeric_code(column: Numeric, raw: RawColumn) -> str:
     if column.kind == "date":
         code = _date_code(column, raw)
     elif column.kind == "datetime":
@@ -174,7 +174,7 @@ def _numeric_code(column: Numeric, raw: RawColumn, missing_values: tuple[str, ..
         code = _magnitude_code(column, raw)
     else:
         code = _grid_code(column, raw)
-    declared = _declared_missing(raw, missing_values)
+    declared = _declared_missing(raw, column.missing_values)
     return f"CASE WHEN {declared} THEN NULL ELSE {code} END" if declared else code
 
 

@@ -11,6 +11,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from sundog.domain.dialect import STANDARD, Dialect
 from sundog.errors import UserError
 from sundog.sources.duck import DuckTable, connect, identifier, raw_columns
 from sundog.sources.encode import RawColumn, literal
@@ -20,16 +21,14 @@ PARQUET = (".parquet", ".pq")
 DATABASE = (".duckdb", ".db", ".ddb")
 
 
-def open_file(data: str | Path, *, delimiter: str | None = None, sql: str | None = None) -> DuckTable:
+def open_file(data: str | Path, *, dialect: Dialect = STANDARD, sql: str | None = None) -> DuckTable:
     """The table in a file (or the files a glob names); `sql` picks what to read from a database."""
     paths = _paths(str(data))
     kind = _kind(paths[0])
     if sql is not None and kind not in DATABASE:
         raise UserError(f"--sql: {str(data)!r} is not a DuckDB database; --sql reads from {', '.join(DATABASE)} files.")
-    if delimiter is not None and kind not in TEXT:
-        raise UserError(f"--delimiter: {str(data)!r} is not a text file; it applies to {', '.join(TEXT)} files.")
     if kind in TEXT:
-        return _open_text(paths, delimiter or TEXT[kind])
+        return _open_text(paths, dialect.delimiter or TEXT[kind])
     if kind in PARQUET:
         return _open_parquet(paths)
     if kind in DATABASE:
@@ -59,8 +58,6 @@ def _kind(path: str) -> str:
 
 
 def _open_text(paths: list[str], delimiter: str) -> DuckTable:
-    if len(delimiter) != 1:
-        raise UserError(f"--delimiter: found {delimiter!r}; it must be one character.")
     header = _header(paths[0], delimiter)
     for path in paths[1:]:
         if _header(path, delimiter) != header:
