@@ -60,6 +60,7 @@ def tables(dataset: str) -> tuple[dict[str, Any], Any, Any]:
     from pyarrow import parquet
 
     document = json.loads((DATA / f"{dataset}.schema.json").read_text(encoding="utf-8"))
+    document["name"] = dataset
     out = NOT_FEATURES.get(dataset, [])
     document["fields"] = [field for field in document["fields"] if field["name"] not in out]
     table = parquet.read_table(DATA / f"{dataset}.parquet").drop_columns(out)

@@ -60,10 +60,10 @@ def test_mistakes_end_with_a_sentence(folder, sundog):
 
 
 def test_a_private_page_does_not_go_into_a_release(folder, sundog):
-    (folder / "released.json").write_text("{}", encoding="utf-8")
+    (folder / "certificate.json").write_text("{}", encoding="utf-8")
     code, _, told = sundog("--synthetic", "ours.csv", "--html", "page.html")
     assert code == 2
-    assert "CONFIDENTIAL; write it elsewhere" in told
+    assert "lies in the release" in told
     assert not (folder / "page.html").exists()
     assert not (folder / "ledger.sqlite").exists()
 

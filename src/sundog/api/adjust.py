@@ -220,7 +220,8 @@ def adjust(  # noqa: D417 - what the other arguments mean is added from where th
     curator = None
     if real is not None:
         held = PrivateTable(real, dialect=public.dialect)
-        curator = measuring_curator(held, public, privacy=privacy, charged=Charged(ledger, dataset), noise=noise)
+        charged = Charged(ledger, Charged(dataset=dataset).account(public.name, before=before))
+        curator = measuring_curator(held, public, privacy=privacy, charged=charged, noise=noise)
     plan = Adjustment.of(
         TableToAdjust(table, weights),
         measures,

@@ -22,6 +22,7 @@ from sundog.evaluate import LEARNING, METRICS, REAL, Comparison, Metric, Score
 from sundog.evaluate.learning import available
 from sundog.evaluate.reading import SyntheticTable, check_synthetic, open_synthetic, read_synthetic, restricted
 from sundog.evaluate.violations import ConstraintViolations
+from sundog.private.account_name import account_name
 from sundog.private.disclose import BRAND, disclose_rows
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable
@@ -137,7 +138,7 @@ def evaluate_tables(
     told("reading")
     tables = [read_synthetic(source, public, name=name) for name, source in sources.items()]
     opened = ledger if isinstance(ledger, Ledger) else Ledger(None if ledger is None else Path(ledger))
-    account = dataset or public.name or "unnamed"
+    account = account_name(dataset, schema=public.name)
     rows = [
         disclose_rows(table, public, purpose=purpose, dataset=account, ledger=opened) for purpose, table in held.items()
     ]

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
+from sundog.api.release_folder import check_saving, clear_release_folder
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
@@ -99,7 +100,9 @@ class Model:
     def save(self, folder: str | Path) -> Path:
         """Write released.json, the certificate and model.json into a folder; `sundog.load` reads them."""
         target = Path(folder)
+        check_saving(target)
         target.mkdir(parents=True, exist_ok=True)
+        clear_release_folder(target)
         self.released.save(target / "released.json")
         write_certificate(self.released, target, method=self.recipe.name)
         settings: dict[str, Any] = {"format": FORMAT, "method": self.recipe.name, "seed": self.seed}

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sundog.domain.unit import PrivacyUnit
     from sundog.private.accountant import Budget
     from sundog.private.ledger import Ledger
+    from sundog.released import Released
 
 
 @dataclass(frozen=True)
@@ -75,10 +76,12 @@ class Charged(LedgerPlace):
 
     dataset: Annotated[str | None, "The ledger's account; default: the schema's name, else the file's name."] = None
 
-    def account(self, schema_name: str | None, data: Any = None) -> str:
-        """The account's name: as given, else the schema's, else the data file's."""
-        stem = Path(data).name.split(".")[0] if isinstance(data, str | Path) else ""
-        return self.dataset or schema_name or stem or "unnamed"
+    def account(self, schema_name: str | None, data: str | Path | None = None, before: "Released | None" = None) -> str:
+        """The account's name: that of an earlier release, as given, the schema's, the data file's; refused without one."""
+        from sundog.private.account_name import account_name
+
+        earlier = None if before is None else before.dataset
+        return account_name(self.dataset, schema=schema_name, data=data, before=earlier)
 
 
 @dataclass(frozen=True)

@@ -62,19 +62,22 @@ def adjust(
     _check_sources(measuring, privacy)
     adjusted = f"adjusted.{writing.format}"
     with progress("reading") as report:
+        from sundog.api.release_folder import clear_release_folder
         from sundog.report.certificate import write_certificate
 
         plan, curator, known = _planned(synthetic, measuring, matching, schema=schema, paying=(privacy, charged))
-        prepare_folder(out, [*FILES, adjusted], force=writing.force)
+        prepare_folder(out, force=writing.force, outside=(measuring.real, charged.ledger))
         if curator is not None:
             report("measuring")
             known = plan.measured(curator, noise=measuring.noise)
+            clear_release_folder(out)
             known.save(out / "released.json")  # at once: it was paid for
         assert known is not None  # noqa: S101 - by _check_sources
         report("matching")
         kept = None if measuring.real is None else out / "released.json"
         done = _matched(plan, known, seed=measuring.seed, kept=kept)
         remark = None if measuring.before is not None else UNKNOWN
+        clear_release_folder(out)
         done.released.save(out / "released.json")
         write_certificate(done.released, out, method=f"adjust ({measuring.measures})", remark=remark)
         _write_json(done.match.describe() | {"notes": list(done.notes)}, out / "adjust.json")
@@ -98,10 +101,11 @@ def _planned(
 
     public, curator = synthetic.amend(Schema.load(schema)), None
     known = None if measuring.released is None else Released.load(measuring.released)
+    before = None if measuring.before is None else Released.load(measuring.before)
     if measuring.real is not None:
         real = PrivateTable(measuring.real, dialect=public.dialect)
         privacy, charged = paying
-        charged = replace(charged, dataset=charged.account(public.name, measuring.real))
+        charged = replace(charged, dataset=charged.account(public.name, measuring.real, before))
         curator = measuring_curator(real, public, privacy=privacy, charged=charged, noise=measuring.noise)
     plan = Adjustment.of(
         TableToAdjust(synthetic.synthetic, synthetic.weights),
@@ -110,7 +114,7 @@ def _planned(
         matching=matching,
         curator=curator,
         released=known,
-        before=None if measuring.before is None else Released.load(measuring.before),
+        before=before,
     )
     return plan, curator, known
 

@@ -1,6 +1,5 @@
 """sundog evaluate: how alike synthetic tables are to the real one. CONFIDENTIAL: it looks at real rows without noise."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,7 @@ import typer
 from sundog.api.options import Charged
 from sundog.cli import options as o
 from sundog.cli.groups import TextOptions, grouped
-from sundog.cli.output import prepare_file, progress, say
+from sundog.cli.output import prepare_file, progress, say, write_confidential
 from sundog.errors import UserError
 
 if TYPE_CHECKING:
@@ -72,7 +71,6 @@ def evaluate(
         from sundog.released import Released
 
         if html is not None:
-            _refuse_release_folder(html)
             prepare_file(html, force=force)
         public = tables.amend(Schema.load(schema))
         found = evaluate_tables(
@@ -89,7 +87,7 @@ def evaluate(
             progress=report,
         )
         if html is not None:
-            write_private(html, found.to_html())
+            write_confidential(html, found.to_html())
     say(found.to_json(), [*text_lines(found), *([f"Page (mode 0600): {html}"] if html else [])], as_json=json)
 
 
@@ -99,20 +97,6 @@ def _named(paths: list[Path]) -> dict[str, Path]:
         raise UserError("evaluate: the same synthetic table is named twice; name each once.")
     names = [path.name for path in paths]
     return {name if names.count(name) == 1 else str(path): path for name, path in zip(names, paths, strict=True)}
-
-
-def _refuse_release_folder(html: Path) -> None:
-    if any((html.resolve().parent / name).exists() for name in ("released.json", "certificate.json")):
-        raise UserError(
-            f"--html: {str(html)!r} lies in a folder with a release, and this page is CONFIDENTIAL; write it elsewhere."
-        )
-
-
-def write_private(path: Path, text: str) -> None:
-    """A file that only its owner can read."""
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        os.fchmod(file.fileno(), 0o600)
-        file.write(text)
 
 
 def text_lines(found: "Evaluation") -> list[str]:

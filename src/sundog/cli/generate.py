@@ -25,16 +25,18 @@ def generate(
     synthetic = f"synthetic.{writing.format}"
     with progress("starting") as report:
         from sundog.api.model import Model
+        from sundog.api.release_folder import clear_release_folder
         from sundog.methods.loop import check_rows
         from sundog.released import Released
 
         measurements = Released.load(released)
         check_rows(rows, measurements.schema)
-        prepare_folder(out, [*RELEASE, synthetic], force=writing.force)
+        prepare_folder(out, force=writing.force)
         report(f"fitting {fitting.method}")
         model = Model.from_released(measurements, **vars(fitting))
         report("sampling")
         made = model.rows(rows)
+        clear_release_folder(out)
         model.save(out)
         model.report(out / "report.html", rows=made)
         write_table(made, out / synthetic)

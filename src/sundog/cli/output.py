@@ -1,8 +1,10 @@
 """What commands share: writing results, showing progress on a terminal, saying what was done."""
 
 import json
+import os
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -52,30 +54,56 @@ def read_settings(given: list[str] | None) -> dict[str, Any]:
     return made
 
 
-def prepare_folder(folder: Path, names: list[str], *, force: bool) -> None:
-    """Make sure, before any budget is spent, that the results can be written and overwrite nothing unasked."""
-    taken = [name for name in names if (folder / name).exists()]
-    blocked = next((name for name in taken if (folder / name).is_dir()), None)
-    if blocked is not None:
-        raise UserError(f"--out: {str(folder / blocked)!r} is a folder, and a file of that name is to be written.")
-    if taken and not force:
-        raise UserError(
-            f"--out: {str(folder)!r} holds {taken[0]!r} already; choose another folder, or --force to replace it."
-        )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".sundog-probe"
-        probe.write_bytes(b"")
-        probe.unlink()
-    except OSError as error:
-        raise UserError(
-            f"--out: {str(folder)!r} cannot be written ({error.strerror}); choose another folder."
-        ) from None
+def prepare_folder(folder: Path, *, force: bool, outside: Iterable[str | Path | None] = ()) -> None:
+    """Make sure, before any budget is spent, that a release can be written here and will hold nothing else."""
+    from sundog.api.release_folder import check_release_folder
+
+    with _writing(folder):
+        check_release_folder(folder, force=force, outside=outside)
+        _try_to_write(folder)
 
 
 def prepare_file(path: Path, *, force: bool) -> None:
-    """The same for a single file."""
-    prepare_folder(path.parent, [path.name], force=force)
+    """The same for a single file that is no part of a release."""
+    from sundog.api.release_folder import refuse_inside_release
+
+    with _writing(path.parent):
+        refuse_inside_release(path)
+        if path.is_dir():
+            raise UserError(f"--out: {str(path)!r} is a folder; name a file in it.")
+        if path.exists() and not force:
+            raise UserError(
+                f"--out: {str(path.parent)!r} holds {path.name!r} already; choose another name, or --force to replace it."
+            )
+        _try_to_write(path.parent)
+
+
+def _try_to_write(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Say which folder the system refuses, and why."""
+    try:
+        yield
+    except (OSError, RuntimeError, ValueError) as error:  # the latter two: links in a circle, a name with a zero byte
+        reason = getattr(error, "strerror", None) or "it is no usable path"
+        raise UserError(f"--out: {str(folder)!r} cannot be written ({reason}); choose another folder.") from None
+
+
+def write_confidential(path: Path, text: str) -> None:
+    """A file that only its owner can read, whatever stood there before."""
+    handle, new = tempfile.mkstemp(dir=path.parent, prefix=".sundog-")  # mode 0600 under any umask
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(new, path)
+    except BaseException:
+        os.unlink(new)
+        raise
 
 
 def write_table(rows: "Rows", path: Path) -> None:

@@ -9,7 +9,7 @@ import typer
 from sundog.api.options import Charged, Privacy
 from sundog.cli import options as o
 from sundog.cli.groups import TableOptions, TextOptions, grouped
-from sundog.cli.output import prepare_file, progress, say
+from sundog.cli.output import prepare_file, progress, say, write_confidential
 from sundog.errors import UserError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def draft(
         document = draft_schema(
             table.open(Dialect.of(table.given())), name=name, dataset=name, ledger=charged.open_ledger()
         )
-    write_document(document, out)
+    write_confidential(out, document_text(document))
     lines = [
         f"CONFIDENTIAL draft: {out} ({len(document['fields'])} fields)",
         "Its bounds and categories were read off the data. Before it may be used as a public schema, compare every",
@@ -150,9 +150,14 @@ def complete(
 
 def write_document(document: dict[str, Any], path: Path) -> None:
     """A schema document as a readable file."""
+    path.write_text(document_text(document), encoding="utf-8")
+
+
+def document_text(document: dict[str, Any]) -> str:
+    """A schema document as people read it."""
     import json as json_module
 
-    path.write_text(json_module.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return json_module.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def _still_open(document: dict[str, Any], gaps: "Gaps") -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from sundog.api.options import Charged, Generation, Privacy
+from sundog.api.release_folder import clear_release_folder
 from sundog.cli import options as o
 from sundog.cli.groups import TableOptions, Writing, grouped
 from sundog.cli.output import prepare_folder, progress, say, write_table
@@ -40,8 +41,9 @@ def synthesize(
 
         synthesizer = synthesizer_for(schema, table, privacy=privacy, charged=charged, generation=generation)
         check_rows(rows, synthesizer.schema)
-        prepare_folder(out, [*RELEASE, synthetic], force=writing.force)
-        fit_or_keep(synthesizer, table, keep=out / "released.json", report=report)
+        prepare_folder(out, force=writing.force, outside=(table.data, charged.ledger))
+        fit_or_keep(synthesizer, table, keep=out / "released.json", report=report, replaced=out)
+        clear_release_folder(out)
         synthesizer.save(out)  # first of all: it was paid for
         report("sampling")
         made = synthesizer.model.rows(rows)
@@ -85,12 +87,16 @@ def synthesizer_for(
     return Synthesizer(facts, **vars(privacy), **vars(generation), **vars(named))
 
 
-def fit_or_keep(synthesizer: "Synthesizer", table: TableOptions, *, keep: Path, report: "Report") -> None:
-    """Fit; if something stops it after measuring, keep what was paid for."""
+def fit_or_keep(
+    synthesizer: "Synthesizer", table: TableOptions, *, keep: Path, report: "Report", replaced: Path | None = None
+) -> None:
+    """Fit; if something stops it after measuring, keep what was paid for, and nothing of the release it replaces."""
     try:
         synthesizer.fit(table.data, sql=table.sql, report=report)
     except BaseException:
         if synthesizer.paid_for is not None and synthesizer.paid_for.measurements:
+            if replaced is not None:
+                clear_release_folder(replaced)
             synthesizer.paid_for.save(keep)
             typer.echo(f"Kept the measurements that were paid for: {keep} (see: sundog generate)", err=True)
         raise

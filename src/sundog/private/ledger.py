@@ -18,7 +18,6 @@ import json
 import os
 import re
 import sqlite3
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -29,6 +28,7 @@ from typing import Any, NoReturn
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import BudgetRefused, UserError
 from sundog.private.account import Account, Entry, Receipt
+from sundog.private.account_name import checked_name, normal_name
 from sundog.private.accountant import JSON, Accounting, Budget, Charge, accounting_of, exact_total
 
 __all__ = ["Account", "Entry", "Ledger", "Receipt", "default_path"]
@@ -96,16 +96,16 @@ class Ledger:
 
     def account(self, dataset: str) -> Account:
         """What the ledger knows of one dataset; an account without entries if that is nothing."""
-        return _account(self._read(), _checked(dataset))
+        return _account(self._read(), checked_name(dataset))
 
     def accounts(self) -> list[str]:
         """The names of all datasets, in order of first appearance."""
-        return list(dict.fromkeys(entry.dataset for entry in self._read()))
+        return _names(self._read())
 
     def export(self, dataset: str | None = None) -> dict[str, Any]:
         """One account or all of them, as JSON."""
         entries = self._read()
-        names = dict.fromkeys(entry.dataset for entry in entries) if dataset is None else [_checked(dataset)]
+        names = _names(entries) if dataset is None else [checked_name(dataset)]
         return {"format": _FORMAT, "accounts": [_account(entries, name).export() for name in names]}
 
     def _read(self) -> list[Entry]:
@@ -117,7 +117,7 @@ class Ledger:
     def _write(
         self, dataset: str, bodies: Sequence[dict[str, Any]], *, permit: Callable[[Account], None] = lambda _: None
     ) -> list[Receipt]:
-        dataset = _checked(dataset)
+        dataset = checked_name(dataset)
         with self._refusing(_CHARGING), self._locked(), contextlib.closing(self._connect()) as connection:
             connection.execute("BEGIN IMMEDIATE")
             entries = self._verified(connection)
@@ -281,16 +281,9 @@ def _entry(number: int, body: str, digest: str, *, previous: str) -> Entry:
     return Entry(number=number, unit=pinned, previous=previous, hash=digest, **content)
 
 
+def _names(entries: Sequence[Entry]) -> list[str]:
+    return list(dict.fromkeys(normal_name(entry.dataset) for entry in entries))
+
+
 def _account(entries: Sequence[Entry], dataset: str) -> Account:
-    return Account(dataset, tuple(entry for entry in entries if entry.dataset == dataset))
-
-
-def _checked(dataset: str) -> str:
-    """The name in Unicode's composed form, so that one spelling is one account."""
-    name = unicodedata.normalize("NFC", dataset)
-    if not 1 <= len(name) <= 200 or not name.strip() or any(unicodedata.category(c) in ("Cc", "Cs") for c in name):
-        raise UserError(
-            f"ledger: found dataset name {dataset[:200]!r}; it must be 1 to 200 characters, not all blank, without "
-            "control characters."
-        )
-    return name
+    return Account(dataset, tuple(entry for entry in entries if normal_name(entry.dataset) == dataset))

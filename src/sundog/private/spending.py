@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import BudgetRefused
+from sundog.private.account_name import checked_name
 from sundog.private.accountant import Accounting, Budget, Charge, exact_total, round_down, round_up
 from sundog.private.ledger import Ledger
 from sundog.released import Guarantee, Payment
@@ -29,7 +30,7 @@ class Spending:
         delta_thresholds: float = 0.0,
         reserved: float = 0.0,
     ) -> None:
-        self.budget, self.dataset, self.accounting = budget, dataset, accounting
+        self.budget, self.dataset, self.accounting = budget, checked_name(dataset), accounting
         self.unit = unit or PrivacyUnit()
         self.ledger = ledger or Ledger()
         self.total_rho = budget.total_rho(accounting, delta_spent=delta_thresholds)
