@@ -6,15 +6,10 @@ a folder that only this user can read. The engine's own error texts can quote ce
 file.
 """
 
-import atexit
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +23,7 @@ from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.sources.base import Adder, check_columns
 from sundog.sources.encode import RawColumn, encode_sql, enum_name, enum_type, identifier
+from sundog.sources.spill import spill_folder
 
 BATCH = 1 << 16
 
@@ -39,21 +35,13 @@ def connect() -> Any:
     settings: dict[str, Any] = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
-        "temp_directory": tempfile.mkdtemp(dir=_spill_folder()),
+        "temp_directory": str(spill_folder()),
     }
     connection = duckdb.connect(config=settings)
     connection.execute("SET enable_progress_bar = false")
     # Otherwise TRY_CAST moves into the CSV reader, which drops the whole line where the cell should become null.
     connection.execute("SET disabled_optimizers = 'type_pushdown'")
     return connection
-
-
-@cache
-def _spill_folder() -> Path:
-    """Where the engines of this process put what does not fit into memory; gone when the process ends."""
-    folder = tempfile.mkdtemp(prefix="sundog-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
 
 
 @dataclass
