@@ -26,7 +26,7 @@ from sundog.generate.projection.rap import SoftMaker, held_frame, only_columns, 
 from sundog.generate.projection.soft_table import Frame, Known, SoftTable, features, rounded
 from sundog.lazy_jax import Array, jax, jnp
 from sundog.queries import BinaryTree, Marginal, Query
-from sundog.random.keys import Key, split
+from sundog.random.keys import Key, normals, split
 from sundog.released import Released
 
 
@@ -101,7 +101,7 @@ class GenerativeNetwork:
         shares = [leaves[axis.column].shares(axis) for axis in frame.held if axis is not None]
         bias = jnp.asarray(np.log(np.concatenate(shares) + 1e-4), jnp.float32)
         weights = {
-            "noise": jax.random.normal(noise_key, (self.noise, self.rows)),
+            "noise": _normal(noise_key, self.noise, self.rows),
             "hidden": [(_he(k, sizes[i + 1], sizes[i]), jnp.zeros(sizes[i + 1])) for i, k in enumerate(keys[:-1])],
             "last": (_he(keys[-1], len(bias), sizes[-1]), bias),
         }
@@ -117,7 +117,11 @@ class GenerativeNetwork:
 
 
 def _he(key: Key, outputs: int, inputs: int) -> Float[Array, "outputs inputs"]:
-    return jax.random.normal(key, (outputs, inputs)) * (2.0 / inputs) ** 0.5
+    return _normal(key, outputs, inputs) * (2.0 / inputs) ** 0.5
+
+
+def _normal(key: Key, rows: int, columns: int) -> Float[Array, "rows columns"]:
+    return jnp.asarray(normals(key, rows * columns).reshape(rows, columns), jnp.float32)
 
 
 def _soft_params(maker: NetworkMaker, weights: Params) -> Params:
