@@ -4,10 +4,10 @@ McKenna, Sheldon, Miklau 2019 (Private-PGM); the generator of MST, AIM and MWEM+
 
     minimise over distributions p   sum_m || A_m p - y_m ||^2 / (2 stddev_m^2),    p(x) ~ exp(sum_C theta_C(x_C)),
 
-by mirror descent on the potentials theta, one table for each measured clique of columns. mbi builds the junction tree (the
-only file that imports it). What differs:
+by mirror descent on the potentials theta, one table for each measured clique of columns. What differs from mbi, the authors'
+library (an oracle in the tests):
 
-- mbi compiles its descent anew for every graph (6-10 CPU s for 14 columns, against 0.1 s of computing). Here messages are
+- It compiles its descent anew for every graph (6-10 CPU s for 14 columns, against 0.1 s of computing). Here messages are
   passed by one kernel for all graphs (message_passing.py), and the descent is a few lines of numpy (descent.py).
 - Always double precision: in float32 the descent stalls at large n.
 - A tree that holds all that is measured is kept; a fitted model takes in a further measurement in few steps.
@@ -19,7 +19,6 @@ only file that imports it). What differs:
 """
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -34,6 +33,7 @@ from sundog.errors import UserError
 from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
 from sundog.generate.graphical.calibrated import CalibratedTree, Clique
 from sundog.generate.graphical.elimination import elimination_order, neighbours
+from sundog.generate.graphical.junction_tree import junction_tree
 from sundog.generate.graphical.message_passing import MessagePassing, Potentials
 from sundog.generate.graphical.mirror_descent import descend
 from sundog.generate.graphical.public import public_edges
@@ -184,15 +184,6 @@ def _maximal(cliques: Sequence[Clique]) -> list[Clique]:
     return sorted(kept)
 
 
-def _mbi() -> Any:
-    """The library, without the two warnings it gives at import: precision is set here, and no compilation cache is written."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="JAX is running in float32 mode")
-        warnings.filterwarnings("ignore", message="JAX persistent compilation cache is enabled")
-        import mbi
-    return mbi
-
-
 def _megabytes(sizes: Sequence[int], cliques: Sequence[Clique]) -> float:
     return CELL_MEGABYTES * sum(math.prod(sizes[k] for k in clique) for clique in cliques)
 
@@ -204,28 +195,11 @@ def _junction_tree(
     same = list(sizes) == [axis.size for axis in earlier.axes]
     if same and earlier.potentials and all(earlier.tree.holds(clique) for clique in cliques):
         return earlier.tree.cliques, earlier.tree.parents
-    order, cells = elimination_order(neighbours(len(sizes), cliques), sizes)
+    near = neighbours(len(sizes), cliques)
+    order, cells = elimination_order(near, sizes)
     if (size := cells * CELL_MEGABYTES) > limit:
         raise UserError(
             f"graphical model: these measurements need a junction tree of {size:.0f} MB; at most {limit:g} are allowed. "
             "Choose a method that needs none, such as independent, or measure fewer or coarser tables."
         )
-    mbi = _mbi()
-    domain = mbi.Domain(tuple(range(len(sizes))), tuple(sizes))
-    return _rooted(mbi.junction_tree.make_junction_tree(domain, cliques, [int(k) for k in order])[0])
-
-
-def _rooted(tree: Any) -> tuple[tuple[Clique, ...], tuple[int, ...]]:
-    """An order in which parents come first; separate parts are joined by empty separators."""
-    order: list[Clique] = []
-    parents: list[int] = []
-    waiting: list[tuple[Clique, int]] = []
-    for node in tree.nodes:
-        waiting.append((node, len(order) - 1))
-        while waiting:
-            clique, parent = waiting.pop()
-            if clique not in order:
-                order.append(clique)
-                parents.append(parent)
-                waiting += [(other, len(order) - 1) for other in tree.neighbors(clique) if other not in order]
-    return tuple(order), tuple(parents)
+    return junction_tree(near, order)
