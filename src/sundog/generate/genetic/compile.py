@@ -127,22 +127,34 @@ class Builder:
         """All forms."""
         code, codes = self.atoms.codes()
         planes, theta = self._built_planes()
-        parts = (self._built_tables(), self._built_conjunctions(), planes)
-        agreements, products = self._built_agreements(), product_forms(self.atoms, self._products)
-        sums = group_sum_forms(self.atoms, self._group_sums, self.cells)
-        sigmoids = sigmoid_forms(self.atoms, self._sigmoids)
-        active = self._active(*parts, [agreements.column, products.column, sums.column, sigmoids.column])
-        head = (self.atoms.first, code, codes, active, len(active))
-        return pack(Forms(*head, *parts, agreements, products, sums, sigmoids), theta)
+        parts = (
+            self._built_tables(),
+            self._built_conjunctions(),
+            planes,
+            self._built_agreements(),
+            product_forms(self.atoms, self._products),
+            group_sum_forms(self.atoms, self._group_sums, self.cells),
+            sigmoid_forms(self.atoms, self._sigmoids),
+        )
+        active = self._active(*parts)
+        return pack(Forms(self.atoms.first, code, codes, active, len(active), *parts), theta)
 
     def _active(
-        self, tables: Tables, conjunctions: Conjunctions, planes: Planes, more: Sequence[Int[np.ndarray, " columns+1"]]
+        self, tables: Tables, conjunctions: Conjunctions | None, planes: Planes | None, *more: Any
     ) -> Int[np.ndarray, " active"]:
         """The columns with more than one atom in which a change can touch something."""
-        entries = [tables.column, conjunctions.places.label, planes.places.label, *more]
-        touched = sum(np.diff(each) > 0 for each in entries) + planes.touched
-        touched[conjunctions.column] = 1
-        return np.flatnonzero((touched > 0) & (np.diff(self.atoms.first) > 1)).astype(np.int64)
+        touched = np.diff(tables.column) > 0
+        for members in (conjunctions, planes):
+            if members is not None:
+                touched |= np.diff(members.places.label) > 0
+        if conjunctions is not None:
+            touched[conjunctions.column] = True
+        if planes is not None:
+            touched |= planes.touched > 0
+        for form in more:
+            if form is not None:
+                touched |= np.diff(form.column) > 0
+        return np.flatnonzero(touched & (np.diff(self.atoms.first) > 1)).astype(np.int64)
 
     def _built_tables(self) -> Tables:
         columns = np.array([column for held, _, _ in self._tables for column in held], dtype=np.int64)
@@ -160,8 +172,10 @@ class Builder:
             offsets=flat(self._offsets),
         )
 
-    def _built_conjunctions(self) -> Conjunctions:
-        query, column, low, high = np.concatenate([np.empty((4, 0), np.int64), *self._conditions], axis=1)
+    def _built_conjunctions(self) -> Conjunctions | None:
+        if not self._asked:
+            return None
+        query, column, low, high = np.concatenate(self._conditions, axis=1)
         total, first = int(self.atoms.first[-1]), self.atoms.first
         alone, crossed = high == low + 1, (high != low + 1) & (low < high)
         point, point_order = pointers((first[column] + low)[alone], total)
@@ -185,10 +199,12 @@ class Builder:
             places=self._ranges.built(),
         )
 
-    def _built_planes(self) -> tuple[Planes, Int[np.ndarray, "features directions"]]:
+    def _built_planes(self) -> tuple[Planes | None, Int[np.ndarray, "features directions"]]:
+        if not self._theta:
+            return None, np.zeros((0, 0), dtype=np.int32)
         widths = [width(column) for column in self.schema.columns]
-        theta = np.concatenate([np.empty((0, sum(widths)), np.int16), *self._theta])
-        directions, owner = np.unique(theta, axis=0, return_inverse=True) if len(theta) else (theta, np.empty(0, int))
+        theta = np.concatenate(self._theta)
+        directions, owner = np.unique(theta, axis=0, return_inverse=True)
         cuts = flat(self._cuts)
         order = np.lexsort((cuts, owner.ravel()))
         places = np.split(np.arange(sum(widths)), np.cumsum(widths)[:-1])
@@ -213,7 +229,9 @@ class Builder:
         last, absent = max(column.steps - 1, 1), codes == column.steps
         return first + absent, np.where(absent, GRID, (2 * GRID * codes + last) // (2 * last))
 
-    def _built_agreements(self) -> Agreements:
+    def _built_agreements(self) -> Agreements | None:
+        if not self._agreements:
+            return None
         made = [(query, axis) for query, _, _ in self._agreements for axis in query.marginal.axes]
         columns = np.array([self.schema.position(axis.column) for _, axis in made], dtype=np.int64)
         column, order = pointers(columns, self.number)
@@ -221,7 +239,6 @@ class Builder:
         cells = [self.cells(axis) for _, axis in made]
         shapes = [query.marginal.shape for query, _, _ in self._agreements]
         return Agreements(
-            present=int(len(made) > 0),
             column=column,
             entry_query=(np.searchsorted(sizes, np.arange(len(made)), side="right") - 1)[order],
             entry_axis=np.arange(len(made))[order],

@@ -3,7 +3,7 @@
 All answers stand in one flat vector. For each class of queries a form lists, for every column, what a change in that column
 can touch (genetic_kernels has the formulas). Once built, all lists are packed into one vector of integers and one of
 weights, and each field of a form becomes the place where its list begins. Shapes never enter a type, so nothing is
-compiled again for another workload, round or size.
+compiled again for another workload, round or size; only which classes have queries does.
 """
 
 from dataclasses import dataclass
@@ -87,7 +87,6 @@ class Planes(NamedTuple):
 class Agreements(NamedTuple):
     """t-out-of-k queries: entry e of a column names its axis; query q has the axes axis[q]..axis[q + 1]."""
 
-    present: int
     column: Ints
     entry_query: Ints
     entry_axis: Ints
@@ -105,7 +104,6 @@ class Agreements(NamedTuple):
 class Products(NamedTuple):
     """Moments: entry e of a column names its query and place; from member_value[m] on stand the atoms' centred numbers."""
 
-    present: int
     column: Ints
     entry_query: Ints
     entry_place: Ints
@@ -120,7 +118,6 @@ class Products(NamedTuple):
 class GroupSums(NamedTuple):
     """Sums of numbers by group: in `cells` stand the group of every atom (from cell[q]) and its number (from value[q])."""
 
-    present: int
     column: Ints
     entry_query: Ints
     group_column: Ints
@@ -138,7 +135,6 @@ class Sigmoids(NamedTuple):
     `table` is where each query's sigmoid of place zero stands among the parts.
     """
 
-    present: int
     column: Ints
     entry_query: Ints
     entry_member: Ints
@@ -153,7 +149,7 @@ class Sigmoids(NamedTuple):
 
 
 class Forms(NamedTuple):
-    """Everything the kernels read: the atoms, the `active` columns that matter, and one form a class of queries."""
+    """Everything the kernels read: the atoms, the `active` columns that matter, and a form per class that has queries."""
 
     atom: Ints
     code: Ints
@@ -161,12 +157,12 @@ class Forms(NamedTuple):
     columns: Ints
     active: int
     tables: Tables
-    conjunctions: Conjunctions
-    planes: Planes
-    agreements: Agreements
-    products: Products
-    group_sums: GroupSums
-    sigmoids: Sigmoids
+    conjunctions: Conjunctions | None
+    planes: Planes | None
+    agreements: Agreements | None
+    products: Products | None
+    group_sums: GroupSums | None
+    sigmoids: Sigmoids | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,19 +178,26 @@ class Packed:
 
 def pack(forms: Forms, theta: Int[np.ndarray, "features directions"]) -> Packed:
     """All lists in two vectors; `span` holds each direction's lowest and highest threshold."""
-    first, last = forms.planes.direction[:-1], forms.planes.direction[1:] - 1
-    span = np.stack([forms.planes.threshold[first], forms.planes.threshold[last]]).astype(np.int32)
     integers: list[Ints] = []
     weights: list[Floats] = []
 
     def place(value: Any) -> Any:
         if isinstance(value, tuple):
             return type(value)(*(place(part) for part in value))
-        if isinstance(value, int):
+        if value is None or isinstance(value, int):
             return value
         held = weights if value.dtype == np.float64 else integers
         held.append(value)
         return sum(len(each) for each in held[:-1])
 
     placed = place(forms)
-    return Packed(placed, np.concatenate(integers).astype(np.int64), np.concatenate(weights), theta, span)
+    return Packed(
+        placed, np.concatenate(integers).astype(np.int64), np.concatenate(weights), theta, _span(forms.planes)
+    )
+
+
+def _span(planes: Planes | None) -> Int[np.ndarray, "2 directions"]:
+    if planes is None:
+        return np.zeros((2, 0), dtype=np.int32)
+    ends = (planes.direction[:-1], planes.direction[1:] - 1)
+    return np.stack([planes.threshold[end] for end in ends]).astype(np.int32)

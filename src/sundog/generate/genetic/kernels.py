@@ -13,6 +13,7 @@ its sums by group and its soft thresholds (genetic_sum_kernels).
 Each function walks through what atom a -> b in column j of row i touches, and either adds up the change of loss or, with
 `update`, changes the residuals (and products). All lists stand in one vector of integers L and one of weights W, and a form
 `f` says where each begins (genetic_forms): plain numbers cost nothing to hand on, where Numba counts references to arrays.
+A form that is None has no queries. Numba sees that from its type and compiles nothing for it.
 """
 
 from typing import Any
@@ -94,6 +95,8 @@ def conjunctions(
     L: Any, W: Any, f: Any, first: int, rows: Any, R: Any, i: int, j: int, a: int, b: int, update: bool
 ) -> float:  # pragma: no cover
     """Conjunctions of which a condition on column j begins or ceases to hold; members whose label is column j."""
+    if f is None:
+        return 0.0
     change = 0.0
     for s, atom in ((-1.0, a), (1.0, b)):
         for e in range(L[f.point + first + atom], L[f.point + first + atom + 1]):
@@ -133,6 +136,8 @@ def planes(
 
     The last row of `products` belongs to no synthetic row: it is room to note directions in.
     """
+    if f is None:
+        return 0.0
     change = 0.0
     if L[f.touched + j]:
         gone, come = L[f.feature + first + a], L[f.feature + first + b]
@@ -183,6 +188,8 @@ def agreements(
     L: Any, W: Any, f: Any, rows: Any, R: Any, i: int, j: int, a: int, b: int, update: bool
 ) -> float:  # pragma: no cover
     """Combinations that agree with row i in exactly t - 1 of the other axes: those at b gain it, those at a lose it."""
+    if f is None:
+        return 0.0
     change = 0.0
     for e in range(L[f.column + j], L[f.column + j + 1]):
         q, own = L[f.entry_query + e], L[f.entry_axis + e]
@@ -227,49 +234,49 @@ def walk(
     """The change of loss if row i's cell in column j became atom b; with `update` it becomes that."""
     a, first = int(np.int64(rows[i, j])), L[forms.atom + j]
     change = tables(L, W, forms.tables, rows, R, i, j, a, b, update)
-    if forms.conjunctions.queries:
-        change += conjunctions(L, W, forms.conjunctions, first, rows, R, i, j, a, b, update)
-    if forms.planes.queries:
-        change += planes(L, W, forms.planes, first, theta, span, products, rows, R, i, j, a, b, update)
-    if forms.agreements.present:
-        change += agreements(L, W, forms.agreements, rows, R, i, j, a, b, update)
-    if forms.products.present:
-        change += moments(L, W, forms.products, rows, R, i, j, a, b, update)
-    if forms.group_sums.present:
-        change += group_sums(L, W, forms.group_sums, rows, R, i, j, a, b, update)
-    if forms.sigmoids.present:
-        change += sigmoids(L, W, forms.sigmoids, rows, R, i, j, a, b, update)
+    change += conjunctions(L, W, forms.conjunctions, first, rows, R, i, j, a, b, update)
+    change += planes(L, W, forms.planes, first, theta, span, products, rows, R, i, j, a, b, update)
+    change += agreements(L, W, forms.agreements, rows, R, i, j, a, b, update)
+    change += moments(L, W, forms.products, rows, R, i, j, a, b, update)
+    change += group_sums(L, W, forms.group_sums, rows, R, i, j, a, b, update)
+    change += sigmoids(L, W, forms.sigmoids, rows, R, i, j, a, b, update)
     if update:
         rows[i, j] = b
     return change
 
 
 @njit(cache=True, nogil=True)
-def fill_products(L: Any, theta: Any, forms: Any, rows: Any, products: Any) -> None:  # pragma: no cover
+def fill_products(L: Any, theta: Any, atom: int, f: Any, rows: Any, products: Any) -> None:  # pragma: no cover
     """Every row's product with every direction (`products` has one row more, see planes)."""
     for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):
-            atom = L[forms.atom + j] + rows[i, j]
-            feature, factor = L[forms.planes.feature + atom], L[forms.planes.factor + atom]
+            place = L[atom + j] + rows[i, j]
+            feature, factor = L[f.feature + place], L[f.factor + place]
             if factor:
                 for d in range(theta.shape[1]):
                     products[i, d] += factor * theta[feature, d]
 
 
 @njit(cache=True, nogil=True)
-def count_members(
-    L: Any, W: Any, theta: Any, span: Any, forms: Any, rows: Any, products: Any, R: Any
-) -> None:  # pragma: no cover
-    """Add the members of all 0/1 queries, and with labels those that are none, to their answers."""
-    for ask, number in ((0, forms.conjunctions.queries), (1, forms.planes.queries)):
-        p = forms.planes.places if ask else forms.conjunctions.places
-        for q in range(number):
-            for i in range(rows.shape[0]):
-                if ask:
-                    held = products[i, L[forms.planes.owner + q]] <= L[forms.planes.threshold + q]
-                else:
-                    held = holds(L, forms.conjunctions, rows, i, q, -1)
-                if L[p.outside + q] >= 0:
-                    R[L[p.outside + q]] += 1.0
-                if held:
-                    member(L, W, p, rows, R, i, q, 1.0, True)
+def count_conjunctions(L: Any, W: Any, f: Any, rows: Any, R: Any) -> None:  # pragma: no cover
+    """Add the members of all conjunctions, and with labels those that are none, to their answers."""
+    for q in range(f.queries):
+        for i in range(rows.shape[0]):
+            counted(L, W, f.places, rows, R, i, q, holds(L, f, rows, i, q, -1))
+
+
+@njit(cache=True, nogil=True)
+def count_planes(L: Any, W: Any, f: Any, rows: Any, products: Any, R: Any) -> None:  # pragma: no cover
+    """The same for all thresholds."""
+    for q in range(f.queries):
+        for i in range(rows.shape[0]):
+            counted(L, W, f.places, rows, R, i, q, products[i, L[f.owner + q]] <= L[f.threshold + q])
+
+
+@njit(cache=True, nogil=True)
+def counted(L: Any, W: Any, p: Any, rows: Any, R: Any, i: int, q: int, held: bool) -> None:  # pragma: no cover
+    """Row i counts for 0/1 query q."""
+    if L[p.outside + q] >= 0:
+        R[L[p.outside + q]] += 1.0
+    if held:
+        member(L, W, p, rows, R, i, q, 1.0, True)

@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from sundog.domain.rows import Rows
 from sundog.generate.genetic.compile import compile_forms
 from sundog.generate.genetic.forms import Packed
-from sundog.generate.genetic.kernels import count_members, fill_products
+from sundog.generate.genetic.kernels import count_conjunctions, count_planes, fill_products
 from sundog.generate.genetic.operators import best_of_population, every_improvement
 from sundog.progress import tell
 from sundog.queries import Conditional, Halfspaces, Query, Ranges, answer
@@ -84,7 +84,7 @@ class Search:
         self.atoms = np.ascontiguousarray(np.stack(places, axis=1).astype(np.int32))
         self.products = _products(self.packed, self.atoms)
         self.residuals = _counts(queries, rows) - targets
-        count_members(*self._fixed, self.atoms, self.products, self.residuals)
+        _count_members(self.packed, self.atoms, products=self.products, residuals=self.residuals)
         self.weights = np.repeat(np.asarray(weights, dtype=float), [query.size for query in queries])
 
     @property
@@ -211,5 +211,21 @@ def _counts(queries: Sequence[Query], rows: Rows) -> Float[np.ndarray, " answers
 
 def _products(packed: Packed, atoms: Int[np.ndarray, "rows columns"]) -> Int[np.ndarray, "rows directions"]:
     products = np.zeros((len(atoms) + 1, packed.theta.shape[1]), dtype=np.int32)
-    fill_products(packed.integers, packed.theta, packed.forms, atoms, products)
+    if packed.forms.planes is not None:
+        fill_products(packed.integers, packed.theta, packed.forms.atom, packed.forms.planes, atoms, products)
     return products
+
+
+def _count_members(
+    packed: Packed,
+    atoms: Int[np.ndarray, "rows columns"],
+    *,
+    products: Int[np.ndarray, "rows directions"],
+    residuals: Float[np.ndarray, " answers"],
+) -> None:
+    """Add what the kernels count to the residuals."""
+    lists, forms = (packed.integers, packed.weights), packed.forms
+    if forms.conjunctions is not None:
+        count_conjunctions(*lists, forms.conjunctions, atoms, residuals)
+    if forms.planes is not None:
+        count_planes(*lists, forms.planes, atoms, products, residuals)

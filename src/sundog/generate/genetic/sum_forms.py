@@ -17,8 +17,10 @@ from sundog.queries.sigmoid import COARSE, positions
 Cells = Callable[[Axis], Int[np.ndarray, " atoms"]]
 
 
-def product_forms(atoms: Atoms, asked: Sequence[tuple[Moments, int, float]]) -> Products:
+def product_forms(atoms: Atoms, asked: Sequence[tuple[Moments, int, float]]) -> Products | None:
     """Moments that begin at some answers and have some weights."""
+    if not asked:
+        return None
     columns, sizes = _members(atoms, [query for query, _, _ in asked])
     column, order = pointers(columns, len(atoms.starts))
     owner = np.searchsorted(sizes, np.arange(len(columns)), side="right") - 1
@@ -28,7 +30,6 @@ def product_forms(atoms: Atoms, asked: Sequence[tuple[Moments, int, float]]) -> 
         for place, range_ in zip(columns, ranges, strict=True)
     ]
     return Products(
-        present=int(len(columns) > 0),
         column=column,
         entry_query=owner[order],
         entry_place=(np.arange(len(columns)) - sizes[owner])[order],
@@ -41,14 +42,15 @@ def product_forms(atoms: Atoms, asked: Sequence[tuple[Moments, int, float]]) -> 
     )
 
 
-def group_sum_forms(atoms: Atoms, asked: Sequence[tuple[GroupSumsQuery, int, float]], cells: Cells) -> GroupSums:
+def group_sum_forms(atoms: Atoms, asked: Sequence[tuple[GroupSumsQuery, int, float]], cells: Cells) -> GroupSums | None:
     """Sums by group; `cells` gives the group of every atom of an axis's column."""
+    if not asked:
+        return None
     columns, _ = _members(atoms, [query for query, _, _ in asked])
     column, order = pointers(columns, len(atoms.starts))
     values = [centred_codes(atoms.schema.columns[place], atoms.starts[place]) for place in columns[1::2]]
     lists = [part for (query, _, _), value in zip(asked, values, strict=True) for part in (cells(query.group), value)]
     return GroupSums(
-        present=int(len(asked) > 0),
         column=column,
         entry_query=order // 2,
         group_column=columns[::2],
@@ -61,8 +63,10 @@ def group_sum_forms(atoms: Atoms, asked: Sequence[tuple[GroupSumsQuery, int, flo
     )
 
 
-def sigmoid_forms(atoms: Atoms, asked: Sequence[tuple[SigmoidSum, int, float]]) -> Sigmoids:
+def sigmoid_forms(atoms: Atoms, asked: Sequence[tuple[SigmoidSum, int, float]]) -> Sigmoids | None:
     """Soft thresholds."""
+    if not asked:
+        return None
     columns, sizes = _members(atoms, [query for query, _, _ in asked])
     column, order = pointers(columns, len(atoms.starts))
     weights = [weight for query, _, _ in asked for weight in query.whole_weights]
@@ -71,7 +75,6 @@ def sigmoid_forms(atoms: Atoms, asked: Sequence[tuple[SigmoidSum, int, float]]) 
     tables = [query.table for query, _, _ in asked]
     begins = _starts([*parts, *tables])
     return Sigmoids(
-        present=int(len(asked) > 0),
         column=column,
         entry_query=(np.searchsorted(sizes, np.arange(len(columns)), side="right") - 1)[order],
         entry_member=order,

@@ -23,6 +23,8 @@ def moments(
     L: Any, W: Any, f: Any, rows: Any, R: Any, i: int, j: int, a: int, b: int, update: bool
 ) -> float:  # pragma: no cover (compiled)
     """The column's mean, its square and its products with the other columns of the query."""
+    if f is None:
+        return 0.0
     change = 0.0
     for e in range(L[f.column + j], L[f.column + j + 1]):
         q, place = L[f.entry_query + e], L[f.entry_place + e]
@@ -47,6 +49,8 @@ def group_sums(
     L: Any, W: Any, f: Any, rows: Any, R: Any, i: int, j: int, a: int, b: int, update: bool
 ) -> float:  # pragma: no cover (compiled)
     """The row's number moves from group to group, or changes within its group."""
+    if f is None:
+        return 0.0
     change = 0.0
     for e in range(L[f.column + j], L[f.column + j + 1]):
         q = L[f.entry_query + e]
@@ -68,6 +72,8 @@ def sigmoids(
     L: Any, W: Any, f: Any, rows: Any, R: Any, i: int, j: int, a: int, b: int, update: bool
 ) -> float:  # pragma: no cover (compiled)
     """The row's weighted sum moves along the table of the sigmoid."""
+    if f is None:
+        return 0.0
     change = 0.0
     for e in range(L[f.column + j], L[f.column + j + 1]):
         q, own = L[f.entry_query + e], L[f.entry_member + e]
