@@ -529,7 +529,7 @@ def test_import_from_sdv_then_complete(place):
     assert "age: constraints.minimum and .maximum" in imported.stdout
     refused(run_command(place, "schema", "check", "imported.json"), "field 'region'.*sundog schema complete")
     tables.write_csv(place / "data.csv", tables.table(3000))
-    budget = ("--epsilon", "20", "--delta", "1e-6")
+    budget = ("--epsilon", "20", "--delta", "1e-6", "--yes")
     completed = run_command(
         place, "schema", "complete", "data.csv", "--schema", "imported.json", *budget, "-o", "full.json"
     )
@@ -542,8 +542,14 @@ def test_import_from_sdv_then_complete(place):
     assert (full["cost"]["constraints"]["minimum"], full["cost"]["constraints"]["maximum"]) == (-64, 8192)
     assert full["day"]["constraints"] == {"minimum": "2020-01-01", "maximum": "2023-12-31"}
     assert full["seen"]["constraints"] == {"minimum": "2020-01-01T00:00:00", "maximum": "2023-12-31T23:59:59"}
-    assert full["day"]["domainSource"].startswith("differentially private (")
-    assert synthesize(place, schema="full.json").code == 0
+    assert full["day"]["sundog"]["origin"] == "paid"
+    made = synthesize(place, schema="full.json")
+    assert made.code == 0
+    certificate = document(made, "out/certificate.json")
+    assert set(certificate["domains"]) == {"paid", "declared"}
+    assert certificate["receiptsOfDomains"]["day"] == full["day"]["sundog"]["receipts"]
+    paid = {f"{entry['dataset']}#{entry['number']}" for entry in completed.ledger if entry["rho"]}
+    assert {receipt for receipts in certificate["receiptsOfDomains"].values() for receipt in receipts} == paid
 
 
 def open_field(place, field, values, *options, budget=("--epsilon", "5", "--delta", "1e-6")):
@@ -675,7 +681,7 @@ def test_odd_names_the_whole_way(place):
 @pytest.mark.parametrize("budget", [("--rho", "1e-9"), ("--rho", "1e7")])
 def test_budgets_at_the_edges(place, budget):
     """Hardly any information, and hardly any noise: a result or a sentence."""
-    outcome = synthesize(place, "--rows", "20", budget=budget)
+    outcome = synthesize(place, "--rows", "20", "--yes", budget=budget)
     if outcome.code:
         refused(outcome, "noise: found scale")
     else:

@@ -174,7 +174,12 @@ def test_a_refused_batch_writes_none_of_it(ledger):
 
 def test_limits_are_history_and_may_fall_below_what_is_spent(ledger):
     ledger.charge("adult", [gaussian(0.5)], unit=UNIT)
-    ledger.set_limit("adult", rho=0.1)
+    with pytest.raises(
+        UserError, match=r"rho 0\.1 is below what is spent already \(rho 0\.5\).*Nothing was spent or changed"
+    ):
+        ledger.set_limit("adult", rho=0.1)
+    assert ledger.account("adult").limit is None
+    ledger.set_limit("adult", rho=0.1, confirmed=True)
     with pytest.raises(BudgetRefused, match=r"has spent rho 0\.5"):
         ledger.charge("adult", [gaussian(1e-9)], unit=UNIT)
     ledger.set_limit("adult", epsilon=10, delta=1e-6)

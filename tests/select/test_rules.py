@@ -134,7 +134,8 @@ def test_the_model_size_limit_leaves_out_what_would_exceed_it():
 
 def tree_megabytes(tmp_path, limit):
     """The size of the model after a whole run of AIM under a limit."""
-    made = Synthesizer(SCHEMA, rho=2.0, method="aim", dataset="limit", seed=1, ledger=tmp_path / f"{limit}.db")
+    places = {"dataset": "limit", "ledger": tmp_path / f"{limit}.db"}
+    made = Synthesizer(SCHEMA, rho=2.0, method="aim", seed=1, confirmed=True, **places)
     made.recipe = replace(made.recipe, rule=AIM(rounds=4, megabytes=limit))
     made.fit(table(400))
     return sum(t.size for t in made.model.state.tree.tables) * 8 / 2**20

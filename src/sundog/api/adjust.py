@@ -15,7 +15,7 @@ import pyarrow as pa
 from jaxtyping import Float
 
 from sundog.api.charging import curator_for
-from sundog.api.options import Charged, Privacy, meanings
+from sundog.api.options import Charged, Consent, Privacy, meanings
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
@@ -198,6 +198,9 @@ def adjust(  # noqa: D417 - what the other arguments mean is added from where th
     weights: str | None = None,
     seed: int = 0,
     ledger: str | Path | None = None,
+    accept_unreviewed: bool = False,
+    confirmed: bool = False,
+    rows_about: int | None = None,
 ) -> Adjusted:
     """Reweight a synthetic table so that chosen measures match.
 
@@ -221,7 +224,8 @@ def adjust(  # noqa: D417 - what the other arguments mean is added from where th
     if real is not None:
         held = PrivateTable(real, dialect=public.dialect)
         charged = Charged(ledger, Charged(dataset=dataset).account(public.name, before=before))
-        curator = measuring_curator(held, public, privacy=privacy, charged=charged, noise=noise)
+        consent = Consent(confirmed, rows_about, accept_unreviewed)
+        curator = measuring_curator(held, public, privacy=privacy, charged=charged, consent=consent, noise=noise)
     plan = Adjustment.of(
         TableToAdjust(table, weights),
         measures,
@@ -237,15 +241,15 @@ def adjust(  # noqa: D417 - what the other arguments mean is added from where th
     return plan.matched(released, seed=seed)
 
 
-adjust.__doc__ = f"{(adjust.__doc__ or '').rstrip()}\n{meanings(Privacy, Charged)}\n"
+adjust.__doc__ = f"{(adjust.__doc__ or '').rstrip()}\n{meanings(Privacy, Charged, Consent)}\n"
 
 
 def measuring_curator(
-    table: PrivateTable, schema: Schema, *, privacy: Privacy, charged: Charged, noise: NoiseKind
+    table: PrivateTable, schema: Schema, *, privacy: Privacy, charged: Charged, consent: Consent, noise: NoiseKind
 ) -> Curator:
     """The curator that measures what is to be matched; Laplace noise is accounted for as zCDP."""
     accounting: Accounting = "gaussian" if noise == "gaussian" else "zcdp"
-    return curator_for(table, schema, privacy=privacy, charged=charged, accounting=accounting)
+    return curator_for(table, schema, privacy=privacy, charged=charged, consent=consent, accounting=accounting)
 
 
 def chosen(released: Released, queries: tuple[Query, ...]) -> list[Measurement]:

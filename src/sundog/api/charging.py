@@ -1,6 +1,6 @@
 """How a front door comes by a curator: the budget, its default delta, the account, the reserve. Stated once for all of them."""
 
-from sundog.api.options import Charged, Privacy
+from sundog.api.options import Charged, Confirmation, Privacy
 from sundog.domain import Schema
 from sundog.private.accountant import Accounting, default_delta
 from sundog.private.curator import Curator, public_rows
@@ -14,11 +14,13 @@ def curator_for(
     *,
     privacy: Privacy,
     charged: Charged,
+    consent: Confirmation,
     accounting: Accounting,
     delta_thresholds: float = 0.0,
     reserved: float = 0.0,
 ) -> Curator:
-    """The curator of a private table; refuses what the budget or the ledger does not allow."""
+    """The curator of a private table; refuses what the budget, the ledger or the owner's consent does not allow."""
+    consent.check(schema, privacy)
     unit = privacy.protected_unit()
     delta = default_delta(public_rows(table, schema, unit=unit)) if privacy.delta_from_rows else None
     spending = Spending(
@@ -30,4 +32,7 @@ def curator_for(
         delta_thresholds=delta_thresholds,
         reserved=reserved,
     )
-    return Curator(table, schema, spending=spending)
+    curator = Curator(table, schema, spending=spending)
+    if unit.public_count:
+        consent.check(schema, privacy, rows=curator.count())
+    return curator

@@ -25,6 +25,7 @@ from sundog.random.keys import key_of, split
 from sundog.released import Released
 from sundog.report import summary_fragment, write_report
 from sundog.report.certificate import write_certificate
+from sundog.report.words import warning_sentences
 
 FORMAT = "sundog-model-1"
 PUBLIC = "public.parquet"
@@ -62,6 +63,11 @@ class Model:
     def note(self) -> str:
         """What the user should know of how fitting ended, if anything."""
         return str(getattr(self.state, "note", ""))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the released values say against the schema: columns nearly all missing, domains read off the rows."""
+        return tuple(warning_sentences(self.released))
 
     def rows(self, rows: int | None = None, *, seed: int | None = None) -> Rows:
         """Encoded synthetic rows; by default as many as the table has, as far as that was released."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
 if TYPE_CHECKING:
+    from sundog.domain import Schema
     from sundog.domain.unit import PrivacyUnit
     from sundog.private.accountant import Budget
     from sundog.private.ledger import Ledger
@@ -53,6 +54,40 @@ class Privacy(Spendable):
         from sundog.private.accountant import Budget
 
         return Budget(self.epsilon, self.delta if delta is None else delta, self.rho)
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """What the owner of the data says yes to, and what they say of its size."""
+
+    confirmed: Annotated[bool, "Go ahead with a budget or limit that makes little sense."] = False
+    rows_about: Annotated[
+        int | None, "How many rows there are, roughly, where that is public: delta is held against it."
+    ] = None
+
+    def check(self, schema: "Schema", privacy: Privacy, *, rows: int | None = None) -> None:
+        """Refuse an odd budget that the owner has not confirmed. `rows`: how many there are, where that is public."""
+        from sundog.private.doubts import doubts, refuse_doubtful
+        from sundog.sizes import whole_number
+
+        del schema
+        about = None if self.rows_about is None else whole_number("rows_about", self.rows_about)
+        if not privacy.delta_from_rows:
+            refuse_doubtful(doubts(privacy.budget(), rows=rows or about), confirmed=self.confirmed)
+
+
+@dataclass(frozen=True)
+class Consent(Confirmation):
+    """The same, and whether a schema will do that was read off the rows."""
+
+    accept_unreviewed: Annotated[bool, "Use a schema that was read off the rows; the certificate says so."] = False
+
+    def check(self, schema: "Schema", privacy: Privacy, *, rows: int | None = None) -> None:
+        """Refuse an odd budget, and an unreviewed schema, that the owner has not agreed to."""
+        from sundog.domain.origin import refuse_unreviewed
+
+        refuse_unreviewed(schema.origins, accepted=self.accept_unreviewed)
+        super().check(schema, privacy, rows=rows)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from sundog.api.charging import curator_for
 from sundog.api.model import Model, fresh_seed, public_rows_of
-from sundog.api.options import Charged, Generation, Privacy, meanings
+from sundog.api.options import Charged, Consent, Generation, Privacy, meanings
 from sundog.domain import Schema
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
@@ -59,6 +59,9 @@ class Synthesizer:
         dataset: str | None = None,
         seed: int | None = None,
         ledger: str | Path | None = None,
+        accept_unreviewed: bool = False,
+        confirmed: bool = False,
+        rows_about: int | None = None,
     ) -> None:
         self.schema = Schema.of(schema)
         self.privacy = Privacy(epsilon, delta, rho, neighbours, unit, rows_per_unit)
@@ -76,8 +79,8 @@ class Synthesizer:
         self.dataset = Charged(dataset=dataset).account(self.schema.name)
         self._charged = Charged(ledger, self.dataset)
         self.seed = fresh_seed() if seed is None else seed
-        if not self.privacy.delta_from_rows:
-            self.privacy.budget()
+        self.consent = Consent(confirmed, rows_about, accept_unreviewed)
+        self.consent.check(self.schema, self.privacy)
         self._model: Model | None = None
         self.paid_for: Released | None = None
         """What an interrupted fit had already measured: `Model.from_released` can use it at no further cost."""
@@ -135,6 +138,7 @@ class Synthesizer:
             self.schema,
             privacy=self.privacy,
             charged=self._charged,
+            consent=self.consent,
             accounting="zcdp" if self.recipe.rule.selects else "gaussian",
             reserved=0.0 if self.generation.adjust is None else self.generation.adjust_share,
         )
@@ -160,7 +164,7 @@ class Synthesizer:
         return self.model.save(folder)
 
 
-Synthesizer.__doc__ = f"{(Synthesizer.__doc__ or '').rstrip()}\n{meanings(Privacy, Charged, Generation)}\n"
+Synthesizer.__doc__ = f"{(Synthesizer.__doc__ or '').rstrip()}\n{meanings(Privacy, Charged, Generation, Consent)}\n"
 
 
 def _workload(workload: Workload | str | Path, schema: Schema) -> Workload:

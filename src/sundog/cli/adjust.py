@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sundog.api.options import Charged, Privacy
+from sundog.api.options import Charged, Consent, Privacy
 from sundog.cli import options as o
 from sundog.cli.groups import TextOptions, Writing, grouped
 from sundog.cli.output import prepare_folder, progress, say, write_table
@@ -56,6 +56,7 @@ def adjust(
     matching: Matching,
     privacy: Privacy,
     charged: Charged,
+    consent: Consent,
     writing: Writing,
 ) -> None:
     """Match chosen measures: writes adjusted.csv, adjust.json, released.json and the certificate into the folder."""
@@ -65,7 +66,9 @@ def adjust(
         from sundog.api.release_folder import clear_release_folder
         from sundog.report.certificate import write_certificate
 
-        plan, curator, known = _planned(synthetic, measuring, matching, schema=schema, paying=(privacy, charged))
+        plan, curator, known = _planned(
+            synthetic, measuring, matching, schema=schema, paying=(privacy, charged, consent)
+        )
         prepare_folder(out, force=writing.force, outside=(measuring.real, charged.ledger))
         if curator is not None:
             report("measuring")
@@ -91,7 +94,7 @@ def _planned(
     matching: Matching,
     *,
     schema: Path,
-    paying: tuple[Privacy, Charged],
+    paying: tuple[Privacy, Charged, Consent],
 ) -> tuple["Adjustment", "Curator | None", "Released | None"]:
     """The plan, the curator of the real table, and what was released before; all checked, nothing spent."""
     from sundog.api.adjust import Adjustment, TableToAdjust, measuring_curator
@@ -104,9 +107,11 @@ def _planned(
     before = None if measuring.before is None else Released.load(measuring.before)
     if measuring.real is not None:
         real = PrivateTable(measuring.real, dialect=public.dialect)
-        privacy, charged = paying
+        privacy, charged, consent = paying
         charged = replace(charged, dataset=charged.account(public.name, measuring.real, before))
-        curator = measuring_curator(real, public, privacy=privacy, charged=charged, noise=measuring.noise)
+        curator = measuring_curator(
+            real, public, privacy=privacy, charged=charged, consent=consent, noise=measuring.noise
+        )
     plan = Adjustment.of(
         TableToAdjust(synthetic.synthetic, synthetic.weights),
         measuring.measures,
@@ -134,7 +139,9 @@ def _matched(plan: "Adjustment", known: "Released", *, seed: int, kept: Path | N
 def _tell(done: "Adjusted", out: Path, *, adjusted: str, remark: str | None, as_json: bool) -> None:
     """Where the files are, how well the measures are met, and what was spent."""
     from sundog.report.certificate import claim
+    from sundog.report.words import warning_sentences
 
+    warnings = warning_sentences(done.released)
     figures, guarantee = done.match.describe(), done.released.guarantee
     lines = [
         f"Adjusted table: {out / adjusted} ({len(done.rows)} rows)",
@@ -143,11 +150,19 @@ def _tell(done: "Adjusted", out: Path, *, adjusted: str, remark: str | None, as_
         f"Certificate:    {out / 'certificate.html'}",
         f"Guarantee:      {claim(guarantee)}",
         *([remark] if remark else []),
+        *(f"WARNING: {warning}" for warning in warnings),
         *(f"Note: {note}" for note in done.notes),
     ]
     files = [str(out / name) for name in [adjusted, *FILES]]
     spent = {"rho": guarantee.rho, "epsilon": guarantee.epsilon, "delta": guarantee.delta}
-    result = {"rows": len(done.rows), "files": files, **spent, **figures, "notes": list(done.notes)}
+    result = {
+        "rows": len(done.rows),
+        "files": files,
+        **spent,
+        **figures,
+        "notes": list(done.notes),
+        "warnings": warnings,
+    }
     say(result, lines, as_json=as_json)
 
 

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 KINDS = {"workload": Path | None, "public": str | None, "ledger": Path | None, "settings": list[str] | None}
 """Fields that Python users may also give as objects, as a terminal gives them."""
-FLAGS = {"settings": ("--set", "NAME=VALUE")}
+FLAGS = {
+    "settings": ("--set", "NAME=VALUE"),
+    "confirmed": ("--yes", None),
+    "accept_unreviewed": ("--accept-unreviewed", None),
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,10 +35,10 @@ def show(dataset: OptionalName = None, *, place: LedgerPlace, json: o.AsJson = F
 
 @app.command()
 @grouped
-def limit(dataset: Name, *, most: Spendable, place: LedgerPlace, json: o.AsJson = False) -> None:
+def limit(dataset: Name, *, most: Spendable, place: LedgerPlace, yes: o.Yes = False, json: o.AsJson = False) -> None:
     """Limit what all runs together may spend on a dataset; what would exceed it is refused (exit code 3)."""
     opened = place.open_ledger()
-    opened.set_limit(dataset, **vars(most))
+    opened.set_limit(dataset, **vars(most), confirmed=yes)
     account = opened.account(dataset)
     described = account.limit.describe() if account.limit else "none"
     result = {"dataset": dataset, "limit": vars(most)}

@@ -1,6 +1,6 @@
 """sundog measure: spend the budget on noisy measurements, and write them; generating comes later and is free."""
 
-from sundog.api.options import Charged, Generation, Privacy
+from sundog.api.options import Charged, Consent, Generation, Privacy
 from sundog.cli import options as o
 from sundog.cli.groups import TableOptions, grouped
 from sundog.cli.output import prepare_file, progress, say
@@ -15,6 +15,7 @@ def measure(
     out: o.OutFile,
     privacy: Privacy,
     charged: Charged,
+    consent: Consent,
     generation: Generation,
     force: o.Force = False,
     json: o.AsJson = False,
@@ -23,7 +24,7 @@ def measure(
     with progress("starting") as report:
         from sundog.report.certificate import claim
 
-        synthesizer = synthesizer_for(schema, table, privacy=privacy, charged=charged, generation=generation)
+        synthesizer = synthesizer_for(schema, table, paying=(privacy, charged, consent), generation=generation)
         prepare_file(out, force=force)
         fit_or_keep(synthesizer, table, keep=out, report=report)
         released = synthesizer.released
@@ -31,6 +32,7 @@ def measure(
     lines = [
         f"Measurements: {out} ({len(released.measurements)} queries)",
         f"Guarantee:    {claim(released.guarantee)}",
+        *(f"WARNING: {warning}" for warning in synthesizer.model.warnings),
         f"Next, at no privacy cost: sundog generate {out} --method {generation.method} -o FOLDER",
     ]
     say(spent(synthesizer) | {"measurements": len(released.measurements), "files": [str(out)]}, lines, as_json=json)

@@ -19,6 +19,7 @@ Multiline = Annotated[
     bool | None,
     typer.Option("--multiline/--lines", help="Quoted cells may hold line ends; default: every line is one record."),
 ]
+Yes = Annotated[bool, typer.Option("--yes", help="Go ahead with a budget or limit that makes little sense.")]
 Sql = Annotated[str | None, typer.Option(help="What to read from a DuckDB database.")]
 Rows = Annotated[int | None, typer.Option(help="How many synthetic rows; default: about as many as the table has.")]
 Format = Annotated[Literal["csv", "parquet"], typer.Option("--format", help="The synthetic table's format.")]

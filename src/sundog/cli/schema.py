@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sundog.api.options import Charged, Privacy
+from sundog.api.options import Charged, Confirmation, Privacy
 from sundog.cli import options as o
 from sundog.cli.groups import TableOptions, TextOptions, grouped
 from sundog.cli.output import prepare_file, progress, say, write_confidential
@@ -110,6 +110,7 @@ def complete(
     out: o.OutFile,
     privacy: Privacy,
     charged: Charged,
+    consent: Confirmation,
     force: o.Force = False,
     json: o.AsJson = False,
 ) -> None:
@@ -135,6 +136,7 @@ def complete(
             gaps.provisional,
             privacy=privacy,
             charged=replace(charged, dataset=charged.account(gaps.provisional.name, table.data)),
+            consent=consent,
             accounting="gaussian",
             delta_thresholds=half,
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sundog.api.options import Charged, Generation, Privacy
+from sundog.api.options import Charged, Consent, Generation, Privacy
 from sundog.api.release_folder import clear_release_folder
 from sundog.cli import options as o
 from sundog.cli.groups import TableOptions, Writing, grouped
@@ -26,6 +26,7 @@ def synthesize(
     schema: o.SchemaFile,
     privacy: Privacy,
     charged: Charged,
+    consent: Consent,
     generation: Generation,
     out: o.OutFolder = Path("synthetic"),
     rows: o.Rows = None,
@@ -39,7 +40,7 @@ def synthesize(
     with progress("starting") as report:
         from sundog.methods.loop import check_rows
 
-        synthesizer = synthesizer_for(schema, table, privacy=privacy, charged=charged, generation=generation)
+        synthesizer = synthesizer_for(schema, table, paying=(privacy, charged, consent), generation=generation)
         check_rows(rows, synthesizer.schema)
         prepare_folder(out, force=writing.force, outside=(table.data, charged.ledger))
         fit_or_keep(synthesizer, table, keep=out / "released.json", report=report, replaced=out)
@@ -66,6 +67,7 @@ def _tell(synthesizer: "Synthesizer", out: Path, *, synthetic: str, rows: int, a
     ]
     note = synthesizer.model.note
     lines += [note] if note else []
+    lines += [f"WARNING: {warning}" for warning in synthesizer.model.warnings]
     files = [str(out / name) for name in [synthetic, *RELEASE]]
     result = (
         spent(synthesizer)
@@ -76,15 +78,16 @@ def _tell(synthesizer: "Synthesizer", out: Path, *, synthetic: str, rows: int, a
 
 
 def synthesizer_for(
-    schema: Path, table: TableOptions, *, privacy: Privacy, charged: Charged, generation: Generation
+    schema: Path, table: TableOptions, *, paying: tuple[Privacy, Charged, Consent], generation: Generation
 ) -> "Synthesizer":
     """The synthesizer that a command's options describe."""
     from sundog.api.synthesizer import Synthesizer
     from sundog.domain import Schema
 
     facts = table.amend(Schema.load(schema))
+    privacy, charged, consent = paying
     named = replace(charged, dataset=charged.account(facts.name, table.data))
-    return Synthesizer(facts, **vars(privacy), **vars(generation), **vars(named))
+    return Synthesizer(facts, **vars(privacy), **vars(generation), **vars(named), **vars(consent))
 
 
 def fit_or_keep(
@@ -110,4 +113,5 @@ def spent(synthesizer: "Synthesizer") -> dict[str, Any]:
         "epsilon": guarantee.epsilon,
         "delta": guarantee.delta,
         "rho": guarantee.rho,
+        "warnings": list(synthesizer.model.warnings),
     }

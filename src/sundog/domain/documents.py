@@ -10,7 +10,8 @@ from sundog.domain.columns import EPOCH, GRID_LIMIT, Categorical, Column, Identi
 from sundog.domain.constraints.kinds import Constraint
 from sundog.domain.constraints.read import read_constraints
 from sundog.domain.dialect import Dialect, read_dialect
-from sundog.domain.forms import FieldModel, missing_texts, parse_document
+from sundog.domain.forms import Document, FieldModel, missing_texts, parse_document
+from sundog.domain.origin import Origin, only_known
 from sundog.domain.spelling import read_format, read_marks
 from sundog.errors import UserError
 
@@ -28,6 +29,7 @@ class Declared(TypedDict):
     field_order: tuple[str, ...]
     constraints: tuple[Constraint, ...]
     dialect: Dialect
+    origins: Mapping[str, Origin]
     document: Mapping[str, Any]
 
 
@@ -50,7 +52,8 @@ def read_document(document: Mapping[str, Any]) -> Declared:
         field_order=names,
         dialect=read_dialect(model.dialect, names),
         constraints=read_constraints(model.constraints, columns),
-        document=dict(document),
+        origins={field.name: field.sundog.origin for field in model.fields},
+        document=only_known(document, Document),
     )
 
 

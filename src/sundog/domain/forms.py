@@ -2,7 +2,7 @@
 
 What the standard lacks stands in a field's `sundog` object:
 `bins` (a number, or the inner edges), `decimals`, `resolution` (seconds, for datetimes), `outOfDomain` ("missing", or a
-category) and `regenerate` (for identifiers).
+category), `regenerate` (for identifiers), `origin` (where the domain comes from; see origin.py) and `receipts`.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sundog.domain.dialect import DialectModel
+from sundog.domain.origin import Origin
 from sundog.errors import UserError
 
 
@@ -23,6 +24,8 @@ class SundogProperty(BaseModel):
     resolution: int | None = Field(default=None, ge=1)
     out_of_domain: str | int | float | bool | None = Field(default=None, alias="outOfDomain")
     regenerate: bool = False
+    origin: Origin = "declared"
+    receipts: list[str] = []
 
 
 class Constraints(BaseModel):

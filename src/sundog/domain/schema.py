@@ -11,6 +11,7 @@ from sundog.domain.columns import Column, Identifier
 from sundog.domain.constraints.kinds import Constraint
 from sundog.domain.dialect import STANDARD, Dialect
 from sundog.domain.documents import read_document
+from sundog.domain.origin import Origin
 from sundog.errors import UserError
 
 
@@ -30,6 +31,8 @@ class Schema:
     field_order: tuple[str, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     dialect: Dialect = field(default=STANDARD, compare=False)
+    origins: Mapping[str, Origin] = field(default_factory=dict, compare=False, repr=False)
+    """Where each field's domain comes from, identifiers included; a field that is not named was declared."""
     document: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -61,7 +64,7 @@ class Schema:
         return self.columns[self.position(name)]
 
     def to_json(self) -> dict[str, Any]:
-        """The Table Schema document this schema was read from."""
+        """The Table Schema document this schema was read from, with the keys that Sundog knows and no other."""
         return dict(self.document)
 
     def with_dialect(self, changes: Mapping[str, Any]) -> "Schema":

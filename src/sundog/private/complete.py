@@ -61,8 +61,9 @@ def complete(document: Mapping[str, Any], curator: Curator, *, gaps: Gaps, delta
         found[name] = {"categories": list(curator.categories(name, rho, delta=delta / len(gaps.labels)))}
     for name in gaps.numbers:
         found[name] = _bounds(curator, name, rho=rho)
-    receipts = {payment.label: payment.receipt for payment in curator.released().payments}
-    return _filled(document, found, source=f"differentially private ({', '.join(receipts.values())})")
+    receipts = [payment.receipt for payment in curator.released().payments]
+    paid = dict(zip((*gaps.labels, *gaps.numbers), receipts, strict=True))
+    return {**document, "fields": [_fill(f, found.get(f["name"]), paid.get(f["name"])) for f in document["fields"]]}
 
 
 def _bounds(curator: Curator, name: str, *, rho: float) -> dict[str, Any]:
@@ -116,19 +117,16 @@ def _provisional(field: FieldModel) -> Column:
     return replace(shown, nullable=True, missing_values=missing)
 
 
-def _filled(document: Mapping[str, Any], found: dict[str, dict[str, Any]], *, source: str) -> dict[str, Any]:
-    return {**document, "fields": [_fill(field, found.get(field["name"]), source) for field in document["fields"]]}
-
-
-def _fill(field: dict[str, Any], domain: dict[str, Any] | None, source: str) -> dict[str, Any]:
+def _fill(field: dict[str, Any], domain: dict[str, Any] | None, receipt: str | None) -> dict[str, Any]:
     if not domain:
         return field
+    marked = {**field, "sundog": {**field.get("sundog", {}), "origin": "paid", "receipts": [receipt]}}
     if "categories" in domain:
-        return {**field, "categories": domain["categories"], "domainSource": source}
+        return {**marked, "categories": domain["categories"]}
     bounds = {
         key: _typed(field, value, end="23:59:59" if key == "maximum" else "00:00:00") for key, value in domain.items()
     }
-    return {**field, "constraints": {**bounds, **field.get("constraints", {})}, "domainSource": source}
+    return {**marked, "constraints": {**bounds, **field.get("constraints", {})}}
 
 
 def _typed(field: dict[str, Any], value: Any, *, end: str) -> Any:

@@ -30,6 +30,7 @@ from sundog.errors import BudgetRefused, UserError
 from sundog.private.account import Account, Entry, Receipt
 from sundog.private.account_name import checked_name, normal_name
 from sundog.private.accountant import JSON, Accounting, Budget, Charge, accounting_of, exact_total
+from sundog.private.doubts import limit_doubts, refuse_doubtful
 
 __all__ = ["Account", "Entry", "Ledger", "Receipt", "default_path"]
 
@@ -88,11 +89,21 @@ class Ledger:
         return self._write(dataset, [_body("disclosed", label=label)])[0]
 
     def set_limit(
-        self, dataset: str, *, epsilon: float | None = None, delta: float | None = None, rho: float | None = None
+        self,
+        dataset: str,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        rho: float | None = None,
+        confirmed: bool = False,
     ) -> Receipt:
-        """Limit the totals of the account from now on; below what is spent, every further charge is refused."""
+        """Limit the totals of the account from now on; one that makes little sense needs `confirmed`."""
         limit = Budget(epsilon=epsilon, delta=delta, rho=rho)
-        return self._write(dataset, [_body("limit", label=limit.describe(), details=asdict(limit))])[0]
+
+        def permit(account: Account) -> None:
+            refuse_doubtful(limit_doubts(limit, account), confirmed=confirmed)
+
+        return self._write(dataset, [_body("limit", label=limit.describe(), details=asdict(limit))], permit=permit)[0]
 
     def account(self, dataset: str) -> Account:
         """What the ledger knows of one dataset; an account without entries if that is nothing."""

@@ -8,8 +8,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from sundog.domain.origin import MEANING
 from sundog.released import Guarantee, Payment, Released
 from sundog.report.choices import choices
+from sundog.report.words import meaning, origins, promise, warning_sentences
 from sundog.version import __version__
 
 
@@ -22,7 +24,11 @@ def certificate(released: Released, *, method: str | None = None, remark: str | 
         "dataset": released.dataset,
         "method": method,
         "claim": claim(guarantee),
+        "plainWords": [promise(guarantee), meaning(guarantee)],
         "remark": remark,
+        "warnings": warning_sentences(released),
+        "domains": origins(released),
+        "receiptsOfDomains": _receipts(released),
         "neighbours": guarantee.unit.neighbours,
         "unit": {
             "column": guarantee.unit.column,
@@ -65,8 +71,16 @@ def write_certificate(released: Released, folder: Path, *, method: str | None, r
     (folder / "certificate.html").write_text(_page(document), encoding="utf-8")
 
 
+def _receipts(released: Released) -> dict[str, list[str]]:
+    """The ledger entries that paid for the domains of columns."""
+    fields = released.schema.to_json().get("fields", [])
+    paid = {field["name"]: field.get("sundog", {}).get("receipts") for field in fields}
+    return {name: receipts for name, receipts in paid.items() if receipts and name in released.schema.names}
+
+
 def _page(document: dict[str, Any]) -> str:
     from jinja2 import Environment
 
     template = files("sundog.report").joinpath("templates/certificate.html").read_text(encoding="utf-8")
-    return Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(template).render(**document)
+    made = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(template)
+    return made.render(**document, meaning_of=MEANING)

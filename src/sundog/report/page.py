@@ -15,11 +15,12 @@ from sundog.domain import Column, Numeric
 from sundog.domain.rows import Rows
 from sundog.evaluate.workload import query_class
 from sundog.postprocess.constraints import violations
-from sundog.released import Guarantee, Payment, Released
+from sundog.released import Payment, Released
 from sundog.report import facts as found
 from sundog.report.certificate import claim
 from sundog.report.charts import column_chart, pair_chart, percent
 from sundog.report.choices import choices
+from sundog.report.words import meaning, origin_warning, promise, warning_sentences
 from sundog.version import __version__
 
 CHARTS = 100
@@ -53,6 +54,7 @@ def report_page(released: Released, rows: Rows, *, method: str) -> str:
         **_about(released, method=method),
         rows=len(rows),
         choices=choices(released),
+        warnings=warning_sentences(released),
         classes=found.class_facts(released, rows),
         columns=[_column_card(column) for column in columns if id(column) in kept],
         unshown=[column.column.name for column in columns if id(column) not in kept],
@@ -103,20 +105,15 @@ def _about(released: Released, *, method: str) -> dict[str, Any]:
         "claim": claim(guarantee),
         "guarantee": guarantee,
         "protects": guarantee.unit.describe(),
-        "odds": _odds(guarantee),
+        "promise": promise(guarantee),
+        "meaning": meaning(guarantee),
+        "unreviewed": origin_warning(released),
         "estimated_rows": released.rows if released.measurements or released.public_rows else None,
         "rows_public": released.public_rows is not None,
         "column_count": len(released.schema.columns),
         "query_count": len(released.measurements),
         "answer_count": sum(m.query.size for m in released.measurements),
     }
-
-
-def _odds(guarantee: Guarantee) -> int | None:
-    """How sure an attacker who was 50 % sure can become, in per cent, rounded up; None without an epsilon."""
-    if guarantee.epsilon is None:
-        return None
-    return min(math.ceil(100 / (1 + math.exp(-guarantee.epsilon))), 100)
 
 
 def _mechanisms(payments: tuple[Payment, ...]) -> list[tuple[str, int, float]]:

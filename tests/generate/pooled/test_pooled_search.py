@@ -39,7 +39,8 @@ def private(rows, *, seed=0):
 
 @pytest.fixture
 def fitted(tmp_path):
-    return Synthesizer(DOCUMENT, rho=2.0, dataset="pooled", seed=1, ledger=tmp_path / "l").fit(private(4000))
+    places = {"dataset": "pooled", "ledger": tmp_path / "l"}
+    return Synthesizer(DOCUMENT, rho=2.0, seed=1, confirmed=True, **places).fit(private(4000))
 
 
 def test_rows_have_the_pooled_margins_and_tables(fitted):
@@ -76,7 +77,8 @@ def test_same_seed_and_measurements_give_the_same_rows(fitted):
 
 
 def test_a_setting_limits_the_rows_that_are_searched(tmp_path):
-    made = Synthesizer(DOCUMENT, rho=2.0, dataset="d", seed=1, ledger=tmp_path / "l", settings={"rows": 300})
+    places = {"dataset": "d", "ledger": tmp_path / "l"}
+    made = Synthesizer(DOCUMENT, rho=2.0, seed=1, settings={"rows": 300}, confirmed=True, **places)
     assert len(made.fit(private(4000)).model.state.cells[0]) == 300
 
 

@@ -82,7 +82,8 @@ def test_one_round_of_everything_is_the_projection_mechanism(tmp_path):
     """T = 1: the measurements are the workload's, once, and the rows are their projection, also when fitted again."""
     table = {"a": [True, False, False, True] * 200, "b": [True, False, True, True] * 200}
     schema = {"fields": [{"name": n, "type": "boolean", "constraints": {"required": True}} for n in ("a", "b")]}
-    made = Synthesizer(schema, rho=2.0, method="rap", dataset="t", seed=3, ledger=tmp_path / "l.db").fit(table)
+    options = {"method": "rap", "dataset": "t", "ledger": tmp_path / "l.db", "confirmed": True}
+    made = Synthesizer(schema, rho=2.0, seed=3, **options).fit(table)
     assert [m.query.columns for m in made.released.measurements] == [("a",), ("b",), ("a", "b")]
     generator = made.recipe.generator
     first, second = split(split(key_of(3), 2)[0], 2)

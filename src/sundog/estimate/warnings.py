@@ -1,0 +1,162 @@
+"""What released counts say about the reading of the table: columns that are nearly all missing, or pile up at a bound.
+
+Whatever was measured was paid for, so it may be said aloud. A share p with standard deviation s (pooled over the
+measurements of the column with the fewest columns beside it) is called large where p - 3 s exceeds a limit, so that noise
+alone seldom warns. What the table looks like in truth is not known here: a sentence names the likely cause, for the case
+that the table is not like that.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sundog.domain import Categorical, Column, Numeric
+from sundog.domain.axis import Axis
+from sundog.estimate.answers import parts, pool
+from sundog.queries import Marginal
+from sundog.released import Released
+
+CLEAR = 3.0
+MOSTLY = 0.9
+"""This share of missing cells is called nearly all."""
+AT_BOUND = 0.5
+AT_ZERO = 0.99
+"""Amounts are so often exactly zero that a lower bound of zero warns later."""
+FEW_STEPS = 10
+"""Short scales (grades, counts of children) may well pile up at an end."""
+NARROW = 0.1
+"""A measured bin wider than this part of the range says little about its end."""
+AT_LABEL = 0.95
+
+
+@dataclass(frozen=True)
+class ReleaseWarning:
+    """One finding: the column (None: the whole release) and a sentence with the likely cause."""
+
+    column: str | None
+    sentence: str
+
+
+def warnings_of(released: Released) -> tuple[ReleaseWarning, ...]:
+    """All findings, column by column."""
+    found = [_delta(released)]
+    for column in released.schema.columns:
+        own = _own(released, column)
+        found += [_missing(own, column), _label(own, column)]
+        if isinstance(column, Numeric) and column.steps > FEW_STEPS:
+            found += [_lower(own, column), _upper(own, column)]
+    return tuple(warning for warning in found if warning is not None)
+
+
+def _own(released: Released, column: Column) -> Released:
+    """The measurements that say most of one column: those that hold the fewest others."""
+    holding = [m for m in released.measurements if column.name in m.query.columns]
+    fewest = min((len(m.query.columns) for m in holding), default=0)
+    return released.with_measurements(tuple(m for m in holding if len(m.query.columns) == fewest))
+
+
+def _delta(released: Released) -> ReleaseWarning | None:
+    """A delta above one by the number of rows, as far as that was released."""
+    delta = released.guarantee.delta
+    if delta is None or not released.tells_rows or not delta * (released.rows - CLEAR * released.rows_stddev) > 1:
+        return None
+    count = "number of rows" if released.public_rows is not None else "released estimate of the number of rows"
+    return ReleaseWarning(None, f"delta {delta:g} is above one by the {count}: it would allow publishing a whole row.")
+
+
+def _missing(own: Released, column: Column) -> ReleaseWarning | None:
+    share = _share(own, column, run=(column.missing, column.size), limit=MOSTLY) if column.missing is not None else None
+    if share is None:
+        return None
+    cause = _unread(column) if isinstance(column, Numeric) else _unlisted(column)
+    return ReleaseWarning(column.name, f"{column.name}: {share:.0%} of the rows are missing. If that is wrong, {cause}")
+
+
+def _label(own: Released, column: Column) -> ReleaseWarning | None:
+    """Nearly all rows in the place of unknown labels, where that is a label."""
+    if not isinstance(column, Categorical) or column.fallback >= len(column.labels) or len(column.labels) < 3:
+        return None
+    place = column.fallback
+    share = _share(own, column, run=(place, place + 1), limit=AT_LABEL)
+    if share is None:
+        return None
+    return ReleaseWarning(
+        column.name,
+        f"{column.name}: {share:.0%} of the rows have the label {column.describe(place)!r}, which also takes every label "
+        f"that is not in the list. If that is wrong, {_unlisted(column)}",
+    )
+
+
+def _lower(own: Released, column: Numeric) -> ReleaseWarning | None:
+    zero = column.lower == 0 and column.kind in ("integer", "number")
+    run = min((axis.bounds(0) for axis in _axes(own, column)), key=_width, default=None)
+    share = _share(own, column, run=run, limit=AT_ZERO if zero else AT_BOUND)
+    if share is None:
+        return None
+    unread = "" if column.nullable else f" Cells that cannot be read count as that bound too: {_unread(column)}"
+    return ReleaseWarning(
+        column.name,
+        f"{column.name}: {share:.0%} of the rows lie at its lower bound {column.describe(0)}. If that is wrong, values "
+        f"probably lie below it: lower constraints.minimum.{unread}",
+    )
+
+
+def _upper(own: Released, column: Numeric) -> ReleaseWarning | None:
+    last = column.nullable + 1
+    run = min((axis.bounds(axis.size - last) for axis in _axes(own, column)), key=_width, default=None)
+    share = _share(own, column, run=run, limit=AT_BOUND)
+    if share is None:
+        return None
+    return ReleaseWarning(
+        column.name,
+        f"{column.name}: {share:.0%} of the rows lie at its upper bound {column.describe(column.steps - 1)}. If that is "
+        "wrong, values probably lie above it (raise constraints.maximum), or are in another unit.",
+    )
+
+
+def _axes(own: Released, column: Column) -> Iterator[Axis]:
+    for measurement in own.measurements:
+        for part, _ in parts(measurement):
+            if isinstance(part, Marginal):
+                yield from (axis for axis in part.axes if axis.column == column.name and axis.groups is None)
+
+
+def _width(run: tuple[int, int]) -> int:
+    return run[1] - run[0]
+
+
+def _share(own: Released, column: Column, *, run: tuple[int, int] | None, limit: float) -> float | None:
+    """The released share of a run of codes, where it exceeds the limit beyond the noise; None where it is unknown."""
+    if (
+        run is None
+        or not own.tells_rows
+        or (isinstance(column, Numeric) and _width(run) > max(1, NARROW * column.steps))
+    ):
+        return None
+    axis = Axis.cut(column, [code for code in run if code < column.size])
+    pooled = pool(own, Marginal((axis,)))
+    if pooled is None:
+        return None
+    cell = int(axis.cells(np.array([run[0]]))[0])
+    rows = float(pooled.counts.sum())
+    share, spread = float(pooled.counts[cell]) / max(rows, 1.0), float(pooled.variances[cell]) ** 0.5 / max(rows, 1.0)
+    return min(share, 1.0) if share - CLEAR * spread > limit else None
+
+
+def _unread(column: Numeric) -> str:
+    if column.kind in ("date", "datetime"):
+        read = f"the format {column.format}" if column.format else "ISO 8601 (2024-12-31)"
+        return f"the cells are probably written in another way than {read}: declare the field's format."
+    return (
+        "the cells probably hold decimal commas, thousands marks, currency or unit signs: declare decimalChar, groupChar or "
+        "bareNumber."
+    )
+
+
+def _unlisted(column: Categorical) -> str:
+    what = "trueValues and falseValues" if column.boolean else "categories"
+    return (
+        f"the labels are probably spelled otherwise than in {what}, or the file has another encoding than was declared; "
+        "sundog check (CONFIDENTIAL) shows how."
+    )

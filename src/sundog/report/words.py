@@ -1,0 +1,93 @@
+"""What a guarantee means, in plain words that change with epsilon. Public values only.
+
+(epsilon, delta) bounds the odds of every conclusion: they change by at most a factor e^epsilon, apart from an event of
+probability delta. Someone who was 50 % sure becomes at most 1/(1 + e^-epsilon) sure. At epsilon 1 that is 74 %, at 10
+already 99.996 %: the same sentence cannot serve for both. Where only rho is stated, epsilon is taken at delta 1e-9 by the
+simple bound rho + 2 sqrt(rho ln(1/delta)).
+"""
+
+import math
+from collections.abc import Mapping
+
+from sundog.domain.origin import Origin, grouped
+from sundog.estimate.warnings import warnings_of
+from sundog.released import Guarantee, Released
+
+USUAL_DELTA = 1e-9
+
+
+def level(guarantee: Guarantee) -> float:
+    """The epsilon that words are chosen by."""
+    if guarantee.epsilon is not None:
+        return guarantee.epsilon
+    return guarantee.rho + 2 * math.sqrt(guarantee.rho * math.log(1 / USUAL_DELTA))
+
+
+def promise(guarantee: Guarantee) -> str:
+    """What anyone can learn about one unit, at most."""
+    epsilon = level(guarantee)
+    without = "as they would have learned without this unit's rows"
+    if epsilon <= 1:
+        return f"Whatever anyone does with the released files, and whatever else they know, they learn almost the same {without}."
+    if epsilon <= 3:
+        return (
+            "Whatever anyone does with the released files, and whatever else they know, they learn little more about one "
+            f"unit than {without.removeprefix('as ')}."
+        )
+    if epsilon <= 10:
+        return (
+            "Someone who already suspects a fact about one unit may find it confirmed by the released files with high "
+            "confidence: this epsilon limits what can be learned about one unit, but not to little."
+        )
+    return (
+        "At this epsilon the guarantee promises hardly anything: it does not rule out that someone becomes practically "
+        "certain of a fact about one unit. Do not rely on it to protect people."
+    )
+
+
+def meaning(guarantee: Guarantee) -> str:
+    """The number behind the promise."""
+    epsilon = level(guarantee)
+    odds = f"The odds of any conclusion change by at most a factor of {_factor(epsilon)}"
+    if guarantee.epsilon is None:
+        return f"{odds} (epsilon {epsilon:.3g}, taken from rho at delta {USUAL_DELTA:g}, since no delta was given)."
+    sure = f"someone who was 50 % sure of a fact about one unit becomes at most {_percent(epsilon)} sure"
+    rare = f"up to the {'' if (guarantee.delta or 0) > 1e-3 else 'small '}probability delta = {guarantee.delta:g}"
+    return f"{odds}, {rare}: {sure}."
+
+
+def origins(released: Released) -> dict[Origin, list[str]]:
+    """The modelled columns by where their domains come from."""
+    known: Mapping[str, Origin] = {
+        name: released.schema.origins.get(name, "declared") for name in released.schema.names
+    }
+    return grouped(known)
+
+
+def warning_sentences(released: Released) -> list[str]:
+    """All that the owner should know of a release: domains from the rows, and what the released counts suggest."""
+    unreviewed = origin_warning(released)
+    return [*([unreviewed] if unreviewed else []), *(warning.sentence for warning in warnings_of(released))]
+
+
+def origin_warning(released: Released) -> str:
+    """What must be said where domains came from the rows; empty where none did."""
+    names = origins(released).get("fromData", [])
+    if not names:
+        return ""
+    return (
+        f"The domains (bounds, category lists, 'required') of {len(names)} columns were read off the rows without noise and "
+        f"not reviewed: {', '.join(names)}. The guarantee does not cover what these domains tell about single rows."
+    )
+
+
+def _factor(epsilon: float) -> str:
+    return f"{math.exp(epsilon):,.3g}" if epsilon <= 7 else f"e^{epsilon:.4g}"
+
+
+def _percent(epsilon: float) -> str:
+    doubt = 100 / (1 + math.exp(min(epsilon, 700.0)))
+    if doubt < 1e-3:
+        return "practically 100 %"
+    digits = 0 if doubt >= 1 else 3
+    return f"{math.ceil((100 - doubt) * 10**digits) / 10**digits:g} %"
