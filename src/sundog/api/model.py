@@ -3,27 +3,31 @@
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import parquet
 
+from sundog.api.answer import Answers, Names, Probabilities, question_of
+from sundog.api.fitted import NAME as FITTED
+from sundog.api.fitted import load_fitted, save_fitted
 from sundog.api.release_folder import check_saving, clear_release_folder
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
-from sundog.estimate.answers import Answer, answer_with_interval
 from sundog.evaluate.reading import open_synthetic
+from sundog.generate.stored import check_codes
 from sundog.methods.loop import fit_released, sample
 from sundog.methods.recipes import Recipe, check_public, recipe_of, with_settings
 from sundog.postprocess.match import match
 from sundog.postprocess.matching import Matching
-from sundog.queries import Query
 from sundog.random.keys import key_of, split
 from sundog.released import Released
 from sundog.report import summary_fragment, write_report
+from sundog.report.answer_table import AnswerTable
 from sundog.report.certificate import write_certificate
 from sundog.report.words import warning_sentences
 
@@ -41,6 +45,8 @@ class Model:
     seed: int
     state: Any
     public: Rows | None = None
+    refitted: bool = False
+    """Whether it was loaded from a folder without a fitted state of its own, and fitted again."""
 
     @staticmethod
     def from_released(
@@ -62,7 +68,8 @@ class Model:
     @property
     def note(self) -> str:
         """What the user should know of how fitting ended, if anything."""
-        return str(getattr(self.state, "note", ""))
+        again = [f"There was no {FITTED} of this release, so the model was fitted again."] if self.refitted else []
+        return " ".join([*again, str(getattr(self.state, "note", ""))]).strip()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -74,6 +81,7 @@ class Model:
         key = split(key_of(self.seed), 2)[1] if seed is None else key_of(seed)
         wanted = self.released.rows if rows is None else rows
         drawn = sample(key, self.recipe.generator, schema=self.released.schema, state=self.state, rows=wanted)
+        check_codes(drawn)
         if not self.released.adjustments:
             return drawn
         adjusted = match(
@@ -91,10 +99,38 @@ class Model:
         """Synthetic rows as an Arrow table (`.to_pandas()`, `polars.from_arrow(...)`)."""
         return self.rows(rows, seed=seed).to_arrow()
 
-    def answer(self, query: Query, *, confidence: float = 0.95) -> Answer:
-        """A query's answer with an interval from the released measurements; "not measured" where there is none."""
-        synthetic = self.recipe.generator.answer(self.state, query) * self.released.rows
-        return answer_with_interval(self.released, query, synthetic=synthetic, confidence=confidence)
+    def answer(
+        self,
+        *,
+        by: Names = None,
+        where: str | None = None,
+        count: bool = False,
+        share: Names = None,
+        mean: Names = None,
+        sum: Names = None,
+        quantile: Probabilities = None,
+        confidence: float = 0.95,
+    ) -> AnswerTable:
+        """Counts, shares, means, sums and quantiles by up to three columns, each with an interval and its origin.
+
+        `where` is a condition such as "age >= 65 and sex = female"; a share is of COLUMN or COLUMN=LABEL.
+        """
+        question = question_of(
+            self.released.schema,
+            by=by,
+            where=where,
+            count=count,
+            share=share,
+            mean=mean,
+            sum=sum,
+            quantile=quantile,
+            confidence=confidence,
+        )
+        return self._answers.ask(question, where=where)
+
+    @cached_property
+    def _answers(self) -> Answers:
+        return Answers(self.released, self.rows)
 
     def report(self, path: str | Path, *, rows: Rows | None = None) -> None:
         """Write the public report on these synthetic rows (by default the ones that `rows()` gives) as one HTML page."""
@@ -104,7 +140,7 @@ class Model:
         return summary_fragment(self.released, method=self.recipe.name)
 
     def save(self, folder: str | Path) -> Path:
-        """Write released.json, the certificate and model.json into a folder; `sundog.load` reads them."""
+        """Write released.json, the certificate, model.json and the fitted state into a folder; `sundog.load` reads them."""
         target = Path(folder)
         check_saving(target)
         target.mkdir(parents=True, exist_ok=True)
@@ -118,11 +154,12 @@ class Model:
             parquet.write_table(self.public.to_arrow(), target / PUBLIC)
             settings["public"] = PUBLIC
         (target / "model.json").write_text(json.dumps(settings) + "\n", encoding="utf-8")
+        save_fitted(self.state, target, schema=self.released.schema, settings=settings)
         return target
 
 
 def load(folder: str | Path) -> Model:
-    """The model that `save` wrote: fitted again to the same measurements with the same seed."""
+    """The model that `save` wrote, as it was fitted; fitted again, saying so in `note`, where fitted.npz is not of use."""
     source = Path(folder)
     try:
         settings = json.loads((source / "model.json").read_text(encoding="utf-8"))
@@ -132,7 +169,12 @@ def load(folder: str | Path) -> Model:
     except (OSError, ValueError, KeyError, TypeError):
         raise UserError(f"{str(folder)!r} holds no saved model; save one with model.save(folder).") from None
     released = Released.load(source / "released.json")
-    return Model.from_released(released, method=method, seed=seed, public=public, settings=changed)
+    state = load_fitted(source, schema=released.schema, settings=settings)
+    if state is None:
+        again = Model.from_released(released, method=method, seed=seed, public=public, settings=changed)
+        return replace(again, refitted=True)
+    recipe = with_settings(recipe_of(method), changed)
+    return Model(released, recipe, seed, state, public_rows_of(public, released.schema))
 
 
 def public_rows_of(public: Any, schema: Schema) -> Rows | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sundog.errors import UserError
 
-SAVED = ("released.json", "model.json", "certificate.json", "certificate.html", "public.parquet")
+SAVED = ("released.json", "model.json", "fitted.npz", "certificate.json", "certificate.html", "public.parquet")
 """What a saved model consists of."""
 ROWS = ("synthetic.csv", "synthetic.parquet", "adjusted.csv", "adjusted.parquet", "report.html", "adjust.json")
 """What is made from it."""

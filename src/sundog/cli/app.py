@@ -6,7 +6,19 @@ import sys
 
 import typer
 
-from sundog.cli import adjust, compare, evaluate, generate, ledger, measure, methods, schema, synthesize, workload
+from sundog.cli import (
+    adjust,
+    answer,
+    compare,
+    evaluate,
+    generate,
+    ledger,
+    measure,
+    methods,
+    schema,
+    synthesize,
+    workload,
+)
 from sundog.errors import UserError
 from sundog.version import __version__
 
@@ -20,6 +32,7 @@ app = typer.Typer(
 app.command("synthesize")(synthesize.synthesize)
 app.command("measure")(measure.measure)
 app.command("generate")(generate.generate)
+app.command("answer")(answer.answer)
 app.command("compare")(compare.compare)
 app.command("methods")(methods.methods)
 app.command("evaluate")(evaluate.evaluate)

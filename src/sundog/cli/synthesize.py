@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sundog.api.synthesizer import Synthesizer
     from sundog.methods.loop import Report
 
-RELEASE = ["released.json", "model.json", "certificate.json", "certificate.html", "report.html"]
+RELEASE = ["released.json", "model.json", "fitted.npz", "certificate.json", "certificate.html", "report.html"]
 
 
 @grouped

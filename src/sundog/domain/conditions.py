@@ -83,7 +83,7 @@ def borders(condition: Condition, column: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def holds(condition: Condition, codes: Codes) -> Bool[np.ndarray, " ..."]:
+def holds(condition: Condition, codes: Codes) -> Bool[np.ndarray, "..."]:
     """Where it holds, given the codes of every column it speaks of (arrays that can be combined with each other)."""
     if isinstance(condition, Inside):
         own = codes(condition.column)

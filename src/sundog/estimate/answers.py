@@ -1,4 +1,4 @@
-"""Answers with intervals: what released measurements say about any query. Post-processing, so it costs nothing.
+"""What released measurements say about a query that some of them hold. Post-processing, so it costs nothing.
 
 A query is known from a measurement if each measured cell lies inside one cell of the query: the query itself, a marginal
 over fewer of its columns, or one with coarser cells. Sums of independent noise have known variance,
@@ -6,18 +6,15 @@ over fewer of its columns, or one with coarser cells. Sums of independent noise 
     answer = sum of values,   variance = cells * (stddev^2 + 1/12)      (1/12: noise is rounded to integers)
 
 and several such answers are pooled by inverse variance. A query that holds several marginals one after the other (a tree
-of resolutions, in `tables`) is taken apart into them. The interval covers the exact count of the private table with the
-stated probability, cell by cell. It says nothing of how the private table differs from the world it was drawn from.
+of resolutions, in `tables`) is taken apart into them. For questions of all kinds, see sundog.estimate.questions.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from sundog.errors import UserError
 from sundog.queries import Marginal, Query
 from sundog.released import Measurement, Released
 
@@ -33,42 +30,6 @@ class Pooled:
     counts: Counts
     variances: Counts
     sources: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """A query's answer in counts of rows. `low` and `high` are None where no measurement covers the query."""
-
-    query: Query
-    estimate: Counts
-    synthetic: Counts
-    low: Counts | None
-    high: Counts | None
-    confidence: float
-    basis: Literal["measured", "not measured"]
-    sources: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        if self.low is None or self.high is None:
-            return (
-                f"Answer({self.query.describe()}: not measured; the synthetic table's own answer, without an error bar)"
-            )
-        width = float(np.mean(self.high - self.low)) / 2
-        return f"Answer({self.query.describe()}: measured, ± {width:.4g} rows at {self.confidence:.0%} a cell)"
-
-
-def answer_with_interval(released: Released, query: Query, *, synthetic: Counts, confidence: float) -> Answer:
-    """The released estimate with its interval where there is one, else the synthetic answer marked "not measured"."""
-    if not 0 < confidence < 1:
-        raise UserError(f"confidence: found {confidence!r}; it must lie between 0 and 1, such as 0.95.")
-    pooled = pool(released, query)
-    if pooled is None:
-        return Answer(query, synthetic, synthetic, None, None, confidence, "not measured")
-    half = quantile(confidence) * np.sqrt(pooled.variances)
-    low, high = pooled.counts - half, pooled.counts + half
-    if query.partition:
-        low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
-    return Answer(query, pooled.counts, synthetic, low, high, confidence, "measured", pooled.sources)
 
 
 def quantile(confidence: float) -> float:

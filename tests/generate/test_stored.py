@@ -1,0 +1,146 @@
+"""Fitted states as plain arrays: every generator's comes back as it was, and nothing else is rebuilt."""
+
+import json
+
+import numpy as np
+import pytest
+
+from example_tables import DOCUMENT, table
+from sundog import Synthesizer, load
+from sundog.domain import Schema
+from sundog.domain.rows import Rows
+from sundog.errors import UserError
+from sundog.generate.independent import Independent
+from sundog.generate.stored import NotStorable, check_codes, rebuilt, stored
+from sundog.random.keys import key_of
+
+SCHEMA = Schema.from_json(DOCUMENT)
+QUICK = {
+    "auto": {},
+    "independent": {},
+    "mst": {"iterations": 30},
+    "private-gsd": {"rows": 200, "generations": 2000},
+    "privpgd": {"particles": 10_000, "epochs": 1, "steps": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("stored")
+    made = Synthesizer(DOCUMENT, epsilon=2.0, delta=1e-6, dataset="d", ledger=place / "l", seed=3).fit(table(1000))
+    return made.save(place / "model"), made
+
+
+@pytest.mark.parametrize("method", QUICK)
+def test_every_state_comes_back(method, tmp_path):
+    made = Synthesizer(
+        DOCUMENT,
+        epsilon=2.0,
+        delta=1e-6,
+        method=method,
+        settings=QUICK[method],
+        dataset="d",
+        ledger=tmp_path / "l",
+        seed=3,
+    ).fit(table(500))
+    again = load(made.save(tmp_path / "model"))
+    assert not again.refitted
+    assert again.sample(100, seed=1).equals(made.sample(100, seed=1))
+
+
+def test_the_same_release_gives_the_same_bytes(folder, tmp_path):
+    place, made = folder
+    other = made.save(tmp_path / "again")
+    assert (other / "fitted.npz").read_bytes() == (place / "fitted.npz").read_bytes()
+
+
+def copied(place, target):
+    target.mkdir()
+    for file in place.iterdir():
+        (target / file.name).write_bytes(file.read_bytes())
+    return target
+
+
+def absent(place):
+    (place / "fitted.npz").unlink()
+
+
+def damaged(place):
+    (place / "fitted.npz").write_bytes(b"PK not a zip")
+
+
+def pickled(place):
+    np.savez(place / "fitted.npz", head=np.array([{"a": print}], dtype=object))
+
+
+def of_another_release(place):
+    text = (place / "released.json").read_text(encoding="utf-8")
+    (place / "released.json").write_text(text + " ", encoding="utf-8")
+
+
+def with_another_seed(place):
+    settings = json.loads((place / "model.json").read_text(encoding="utf-8"))
+    (place / "model.json").write_text(json.dumps(settings | {"seed": 4}), encoding="utf-8")
+
+
+def without_an_array(place):
+    with np.load(place / "fitted.npz", allow_pickle=False) as file:
+        parts = {name: file[name] for name in file.files}
+    parts.popitem()
+    np.savez_compressed(place / "fitted.npz", **parts)
+
+
+@pytest.mark.parametrize("harm", [absent, damaged, pickled, of_another_release, with_another_seed, without_an_array])
+def test_a_state_that_is_not_of_this_release_is_not_used(harm, folder, tmp_path):
+    place = copied(folder[0], tmp_path / "model")
+    harm(place)
+    again = load(place)
+    assert again.refitted
+    assert "fitted again" in again.note
+
+
+def test_codes_outside_a_column_never_reach_a_kernel(folder, tmp_path):
+    place = copied(folder[0], tmp_path / "model")
+    with np.load(place / "fitted.npz", allow_pickle=False) as file:
+        parts = {name: file[name] for name in file.files}
+    cells = next(name for name in parts if name != "head" and parts[name].dtype.kind in "iu")
+    parts[cells] = np.full_like(parts[cells], 120)
+    np.savez_compressed(place / "fitted.npz", **parts)
+    assert load(place).refitted
+    bad = Rows(SCHEMA, tuple(np.full(3, column.size) for column in SCHEMA.columns))
+    with pytest.raises(NotStorable, match="codes"):
+        check_codes(bad)
+
+
+STATE = Independent().init(key_of(0), SCHEMA)
+TREE, ARRAYS = stored(STATE, SCHEMA)
+WRONG = [
+    {"class": "Popen", "fields": {}},
+    {"class": "IndependentState", "fields": {}},
+    {"class": "Leaves", "fields": {}},
+    {"value": [1]},
+    {"column": "nobody"},
+    {"unknown": 1},
+    {"array": 99, "type": "<f8", "shape": [1]},
+    {"array": 0, "type": "O", "shape": [5]},
+    {"array": 0, "type": "<f8", "shape": [4]},
+    {"value": 1},
+    [],
+    None,
+]
+
+
+@pytest.mark.parametrize("tree", WRONG, ids=str)
+def test_nothing_else_is_rebuilt(tree):
+    with pytest.raises((NotStorable, UserError, StopIteration)):
+        rebuilt(tree, ARRAYS, SCHEMA)
+
+
+def test_what_is_no_plain_state_is_not_stored():
+    assert rebuilt(TREE, ARRAYS, SCHEMA).columns[0].axis == STATE.columns[0].axis
+    with pytest.raises(NotStorable):
+        stored(object(), SCHEMA)
+    with pytest.raises(NotStorable):
+        stored(np.array([None]), SCHEMA)
+    with pytest.raises(NotStorable):
+        stored(Schema.from_json({"fields": DOCUMENT["fields"][:1]}), SCHEMA)
