@@ -16,15 +16,16 @@ from generate.genetic.genetic_cases import (
 )
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
-from sundog.generate.genetic.atoms import Atoms
-from sundog.generate.genetic.private_gsd import SUPPORTED, Genetic
+from sundog.generate.genetic.compile import Compiled
+from sundog.generate.genetic.forms import FORMS
+from sundog.generate.genetic.private_gsd import Genetic
 from sundog.generate.genetic.start import margins, uniform_start
 from sundog.queries import CLASSES, BinaryTree, Marginal, answer
 from sundog.random.keys import key_of
 
 
 def test_there_is_a_case_for_every_class_of_queries():
-    assert {type(query) for query in queries_of("all")} == set(SUPPORTED)
+    assert {type(query) for query in queries_of("all")} == set(FORMS)
     assert set(CLASSES) == set(NAMES)
     assert all(Genetic().supports(query) for query in queries_of("all"))
 
@@ -48,8 +49,9 @@ def test_changes_add_up_to_what_recounting_gives(name, operator):
 
 
 def test_atoms_are_what_queries_tell_apart():
-    atoms = Atoms.of_queries(SCHEMA, [own_ranges(age=(20, 30)), BinaryTree.of(SCHEMA, "region", "cost", levels=1)])
-    starts = dict(zip(SCHEMA.names, atoms.starts, strict=True))
+    queries = [own_ranges(age=(20, 30)), BinaryTree.of(SCHEMA, "region", "cost", levels=1)]
+    compiled = Compiled.of(uniform_start(key_of(0), SCHEMA, rows=1), queries, [1.0, 1.0])
+    starts = {axis.column: axis.firsts for axis in compiled.atoms.axes}
     assert starts["age"].tolist() == [0, 20, 30]
     assert starts["cost"].tolist() == [0, 252501, 505001]  # the middle of the grid, and missing
     assert starts["day"].tolist() == [0, 1461]

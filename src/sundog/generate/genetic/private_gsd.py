@@ -6,11 +6,11 @@ by changing one cell of one row at a time: a mutation gives it another value, a 
 nothing of the queries but their counts, so it takes every class of them, and numbers stay as fine as their grid.
 
 What differs from the paper and why (figures in docs/private-gsd.md):
-- A candidate costs what it touches, never all queries, and no dataset is copied (genetic_kernels).
+- A candidate costs what it touches, never all queries, and no dataset is copied (forms/base.py).
 - Squared errors are weighted by 1/stddev^2, the likelihood of the noise. Noisy answers are not clipped to [0, 1].
 - The start is not uniform: every column follows its measured margin, if there is one.
 - By default each improving candidate is accepted in turn with its exact change, not only the best of a generation; and a
-  mutation draws any piece of the column that the queries tell apart (genetic_atoms) with equal chance, or one nearby.
+  mutation draws any piece of the column that the queries tell apart (atoms.py) with equal chance, or one nearby.
   `operator="best of population"` is the paper's.
 - Elite datasets serve as donors only: the current rows and `elite_size` - 1 earlier states of them. In the paper they
   differ from the best dataset in a few cells at most.
@@ -24,30 +24,19 @@ from jaxtyping import Float
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
+from sundog.generate.genetic.compile import held_per_row
+from sundog.generate.genetic.forms import FORMS
 from sundog.generate.genetic.search import Effort, Operator, Outcome, Search
 from sundog.generate.genetic.start import independent_start, public_start, uniform_start
-from sundog.queries import (
-    AtLeast,
-    BinaryTree,
-    Conditional,
-    GroupSums,
-    Halfspaces,
-    Marginal,
-    Moments,
-    Query,
-    Ranges,
-    SigmoidSum,
-    answer,
-)
+from sundog.queries import Query, answer
 from sundog.random.draws import evenly
 from sundog.random.keys import Key, integer_seed, split
 from sundog.released import Released
 
-SUPPORTED = (Marginal, BinaryTree, Ranges, Halfspaces, Conditional, AtLeast, Moments, SigmoidSum, GroupSums)
 MOST_ROWS = 100_000
 """N' where none is given: the number of rows, but no more than this."""
-MOST_PRODUCTS = 100_000_000
-"""N' is also kept so small that rows times directions stay below this (4 bytes each)."""
+MOST_HELD = 100_000_000
+"""N' is also kept so small that the numbers held of all rows (products with directions) stay below this, 4 bytes each."""
 UNFITTED_ROWS = 1000
 ROUNDING = 12**-0.5
 """Answers are whole numbers: no stddev is taken for less than their rounding."""
@@ -111,8 +100,8 @@ class Genetic:
             raise UserError("genetic search: several changes a candidate need operator 'best of population'.")
 
     def supports(self, query: Query) -> bool:
-        """Every class of queries."""
-        return isinstance(query, SUPPORTED)
+        """Every class of queries that has a form."""
+        return type(query) in FORMS
 
     def init(self, key: Key, schema: Schema) -> GeneticState:
         """Uniform rows."""
@@ -158,7 +147,8 @@ class Genetic:
         """N'."""
         if self.rows is not None:
             return self.rows
-        return max(1, min(released.rows, MOST_ROWS, MOST_PRODUCTS // max(_directions(released), 1)))
+        held = held_per_row([measurement.query for measurement in released.measurements])
+        return max(1, min(released.rows, MOST_ROWS, MOST_HELD // max(held, 1)))
 
     def _effort(self, rows: int, fresh: bool) -> Effort:
         return Effort(
@@ -181,8 +171,3 @@ def _search(rows: Rows, released: Released) -> Search:
     weights = [(max(m.stddev, ROUNDING) * scale) ** -2 for m in measured]
     targets: Float[np.ndarray, " answers"] = np.concatenate([m.values * scale for m in measured])
     return Search(rows, [m.query for m in measured], targets=targets, weights=weights)
-
-
-def _directions(released: Released) -> int:
-    inner = [m.query.inner if isinstance(m.query, Conditional) else m.query for m in released.measurements]
-    return sum(len(query.theta) for query in inner if isinstance(query, Halfspaces))

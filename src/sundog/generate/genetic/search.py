@@ -7,18 +7,16 @@ clock and the keyboard, so that a time cap or Ctrl-C returns the best rows so fa
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from sundog.domain.rows import Rows
-from sundog.generate.genetic.compile import compile_forms
-from sundog.generate.genetic.forms import Packed
-from sundog.generate.genetic.kernels import count_conjunctions, count_planes, fill_products
-from sundog.generate.genetic.operators import best_of_population, every_improvement
+from sundog.generate.genetic.candidates import best_of_population, every_improvement
+from sundog.generate.genetic.compile import Compiled
 from sundog.progress import tell
-from sundog.queries import Conditional, Halfspaces, Query, Ranges, answer
+from sundog.queries import Query
 
 CHUNK = 500
 """Generations between two looks at the clock and the keyboard."""
@@ -72,25 +70,19 @@ class Outcome:
 
 
 class Search:
-    """The rows being changed (codes and atoms), their products with the directions, and the residuals of all answers."""
+    """The rows being changed (codes and atoms), and the residuals of all answers."""
 
     def __init__(
         self, rows: Rows, queries: Sequence[Query], *, targets: Float[np.ndarray, " answers"], weights: Sequence[float]
     ) -> None:
         self.schema = rows.schema
-        atoms, self.packed = compile_forms(rows.schema, queries, weights)
+        self.compiled = Compiled.of(rows, queries, weights)
         self.codes = np.ascontiguousarray(np.stack(rows.codes, axis=1).astype(np.int64))
-        places = [atoms.of(place, codes) for place, codes in enumerate(rows.codes)]
+        places = [axis.cells(codes) for axis, codes in zip(self.compiled.atoms.axes, rows.codes, strict=True)]
         self.atoms = np.ascontiguousarray(np.stack(places, axis=1).astype(np.int32))
-        self.products = _products(self.packed, self.atoms)
-        self.residuals = _counts(queries, rows) - targets
-        _count_members(self.packed, self.atoms, products=self.products, residuals=self.residuals)
+        self.residuals = -targets
+        self.calls = self.compiled.begin(rows, self.atoms, self.residuals)
         self.weights = np.repeat(np.asarray(weights, dtype=float), [query.size for query in queries])
-
-    @property
-    def _fixed(self) -> tuple[Any, ...]:
-        packed = self.packed
-        return packed.integers, packed.weights, packed.theta, packed.span, packed.forms
 
     @property
     def loss(self) -> float:
@@ -109,7 +101,7 @@ class Search:
     def run(self, seed: int, effort: Effort) -> Outcome:
         """Search until there is reason to stop."""
         progress = _Progress(self, effort)
-        if not self.packed.forms.active:
+        if not self.compiled.active:
             return progress.outcome("nothing to fit")
         advance = self._advancer(seed, effort)
         try:
@@ -125,14 +117,15 @@ class Search:
         """A function that runs so many generations: how many they were, the change of loss, what was accepted."""
         state = np.array([seed], dtype=np.uint64)
         elites = _Elites(self, effort.elite_size - 1)
-        arrays = (self.atoms, self.codes, self.products, self.residuals, elites.atoms, elites.codes, state)
+        fixed = (self.compiled.integers, self.calls.lines)
+        arrays = (self.atoms, self.codes, elites.atoms, elites.codes, state)
         sizes = (effort.mutations, effort.crossovers)
 
         def advance(generations: int) -> tuple[int, float, int]:
             if effort.operator == "best of population":
-                change, accepted = best_of_population(*self._fixed, *arrays, *sizes, generations, effort.changes)
+                change, accepted = best_of_population(*fixed, *arrays, *sizes, generations, effort.changes)
             else:
-                change, accepted = every_improvement(*self._fixed, *arrays, *sizes, generations)
+                change, accepted = every_improvement(*fixed, *arrays, *sizes, generations)
             elites.age(generations)
             return generations, change, accepted
 
@@ -198,34 +191,3 @@ class _Progress:
     def outcome(self, stop: Stop) -> Outcome:
         """How it ended, with the loss added up afresh."""
         return Outcome(self.search.loss, self.floor, self.generations, self.accepted, stop)
-
-
-def _counts(queries: Sequence[Query], rows: Rows) -> Float[np.ndarray, " answers"]:
-    """The exact answers; zero for members of 0/1 queries, which the kernel counts, because there are so many."""
-    parts = [
-        np.zeros(query.size) if isinstance(query, Ranges | Halfspaces | Conditional) else answer(query, rows)
-        for query in queries
-    ]
-    return np.concatenate(parts).astype(np.float64)
-
-
-def _products(packed: Packed, atoms: Int[np.ndarray, "rows columns"]) -> Int[np.ndarray, "rows directions"]:
-    products = np.zeros((len(atoms) + 1, packed.theta.shape[1]), dtype=np.int32)
-    if packed.forms.planes is not None:
-        fill_products(packed.integers, packed.theta, packed.forms.atom, packed.forms.planes, atoms, products)
-    return products
-
-
-def _count_members(
-    packed: Packed,
-    atoms: Int[np.ndarray, "rows columns"],
-    *,
-    products: Int[np.ndarray, "rows directions"],
-    residuals: Float[np.ndarray, " answers"],
-) -> None:
-    """Add what the kernels count to the residuals."""
-    lists, forms = (packed.integers, packed.weights), packed.forms
-    if forms.conjunctions is not None:
-        count_conjunctions(*lists, forms.conjunctions, atoms, residuals)
-    if forms.planes is not None:
-        count_planes(*lists, forms.planes, atoms, products, residuals)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from sundog.generate.genetic.kernels import walk
+from sundog.generate.genetic.calls import walk
+from sundog.generate.genetic.compile import ACTIVE, ATOM, CODE, CODES, COLUMNS
 
 LEAST = -1e-9
 """Changes closer to zero are rounding."""
@@ -37,36 +38,36 @@ def below(state: Any, number: int) -> int:  # pragma: no cover (compiled)
 
 
 @njit(cache=True, nogil=True)
-def atom_of(L: Any, forms: Any, j: int, code: int) -> int:  # pragma: no cover (compiled)
+def atom_of(L: Any, j: int, code: int) -> int:  # pragma: no cover (compiled)
     """The atom of a code: the last one that begins at or before it."""
-    low, high = L[forms.atom + j], L[forms.atom + j + 1]
+    low, high = L[L[ATOM] + j], L[L[ATOM] + j + 1]
     while high - low > 1:
         middle = (low + high) // 2
-        if L[forms.code + middle] <= code:
+        if L[L[CODE] + middle] <= code:
             low = middle
         else:
             high = middle
-    return low - L[forms.atom + j]
+    return low - L[L[ATOM] + j]
 
 
 @njit(cache=True, nogil=True)
-def code_within(L: Any, forms: Any, state: Any, j: int, atom: int) -> int:  # pragma: no cover (compiled)
+def code_within(L: Any, state: Any, j: int, atom: int) -> int:  # pragma: no cover (compiled)
     """A random code of an atom."""
-    return L[forms.code + L[forms.atom + j] + atom] + below(state, L[forms.codes + L[forms.atom + j] + atom])
+    return L[L[CODE] + L[L[ATOM] + j] + atom] + below(state, L[L[CODES] + L[L[ATOM] + j] + atom])
 
 
 @njit(cache=True, nogil=True)
-def uniform_value(L: Any, forms: Any, state: Any, j: int) -> Any:  # pragma: no cover (compiled)
+def uniform_value(L: Any, state: Any, j: int) -> Any:  # pragma: no cover (compiled)
     """A value drawn uniformly from the column's domain (the paper's mutation)."""
-    last = L[forms.atom + j + 1] - 1
-    code = below(state, L[forms.code + last] + L[forms.codes + last])
-    return atom_of(L, forms, j, code), code
+    last = L[L[ATOM] + j + 1] - 1
+    code = below(state, L[L[CODE] + last] + L[L[CODES] + last])
+    return atom_of(L, j, code), code
 
 
 @njit(cache=True, nogil=True)
-def nearby_atom(L: Any, forms: Any, state: Any, j: int, atom: int) -> int:  # pragma: no cover (compiled)
+def nearby_atom(L: Any, state: Any, j: int, atom: int) -> int:  # pragma: no cover (compiled)
     """An atom that lies a few atoms away, near ones more often; or any atom, every other time."""
-    number = L[forms.atom + j + 1] - L[forms.atom + j]
+    number = L[L[ATOM] + j + 1] - L[L[ATOM] + j]
     if below(state, 2):
         return below(state, number)
     step = 1
@@ -86,14 +87,9 @@ def donated(rows: Any, elites: Any, donor: int, j: int) -> int:  # pragma: no co
 @njit(cache=True, nogil=True)
 def every_improvement(
     L: Any,
-    W: Any,
-    theta: Any,
-    span: Any,
-    forms: Any,
+    calls: Any,
     rows: Any,
     codes: Any,
-    products: Any,
-    R: Any,
     elite_rows: Any,
     elite_codes: Any,
     state: Any,
@@ -108,19 +104,19 @@ def every_improvement(
         if candidate % BLOCK_CANDIDATES == 0:
             start = below(state, number)
         i = (start + below(state, block)) % number
-        j = L[forms.columns + below(state, forms.active)]
+        j = L[L[COLUMNS] + below(state, L[ACTIVE])]
         if candidate % (mutations + crossovers) < mutations:
             donor = -1
-            b = nearby_atom(L, forms, state, j, rows[i, j])
+            b = nearby_atom(L, state, j, rows[i, j])
         else:
             donor = below(state, block * (elite_rows.shape[0] + 1))
             donor = donor // block * number + (start + donor % block) % number
             b = donated(rows, elite_rows, donor, j)
         if b != rows[i, j]:
-            change = walk(L, W, theta, span, forms, rows, products, R, i, j, b, False)
+            change = walk(calls, rows, i, j, b, False)
             if change < LEAST:
-                walk(L, W, theta, span, forms, rows, products, R, i, j, b, True)
-                codes[i, j] = code_within(L, forms, state, j, b) if donor < 0 else donated(codes, elite_codes, donor, j)
+                walk(calls, rows, i, j, b, True)
+                codes[i, j] = code_within(L, state, j, b) if donor < 0 else donated(codes, elite_codes, donor, j)
                 total += change
                 accepted += 1
     return total, accepted
@@ -129,14 +125,9 @@ def every_improvement(
 @njit(cache=True, nogil=True)
 def best_of_population(
     L: Any,
-    W: Any,
-    theta: Any,
-    span: Any,
-    forms: Any,
+    calls: Any,
     rows: Any,
     codes: Any,
-    products: Any,
-    R: Any,
     elite_rows: Any,
     elite_codes: Any,
     state: Any,
@@ -155,27 +146,27 @@ def best_of_population(
             change = 0.0
             for c in range(changes):
                 i = below(state, rows.shape[0])
-                j = L[forms.columns + below(state, forms.active)]
+                j = L[L[COLUMNS] + below(state, L[ACTIVE])]
                 if candidate < mutations:
-                    b, code = uniform_value(L, forms, state, j)
+                    b, code = uniform_value(L, state, j)
                 else:
                     donor = below(state, rows.shape[0] * (elite_rows.shape[0] + 1))
                     b, code = donated(rows, elite_rows, donor, j), donated(codes, elite_codes, donor, j)
                 tried[c, 0], tried[c, 1], tried[c, 2], tried[c, 3] = i, j, b, code
                 if b != rows[i, j]:
-                    change += walk(L, W, theta, span, forms, rows, products, R, i, j, b, False)
+                    change += walk(calls, rows, i, j, b, False)
                 if changes > 1:  # later changes of the candidate build on this one, until all are undone
                     tried[c, 2] = rows[i, j]
-                    walk(L, W, theta, span, forms, rows, products, R, i, j, b, True)
+                    walk(calls, rows, i, j, b, True)
             if changes > 1:
-                turn_back(L, W, theta, span, forms, rows, products, R, tried)
+                turn_back(calls, rows, tried)
             if change < least:
                 least = change
                 best[:] = tried
         if least < LEAST:
             for c in range(changes):
                 i, j = best[c, 0], best[c, 1]
-                walk(L, W, theta, span, forms, rows, products, R, i, j, best[c, 2], True)
+                walk(calls, rows, i, j, best[c, 2], True)
                 codes[i, j] = best[c, 3]
             total += least
             accepted += 1
@@ -183,11 +174,9 @@ def best_of_population(
 
 
 @njit(cache=True, nogil=True)
-def turn_back(
-    L: Any, W: Any, theta: Any, span: Any, forms: Any, rows: Any, products: Any, R: Any, tried: Any
-) -> None:  # pragma: no cover (compiled)
+def turn_back(calls: Any, rows: Any, tried: Any) -> None:  # pragma: no cover (compiled)
     """Undo a candidate's changes, the last one first; `tried` held the atoms from before and then holds those tried."""
     for c in range(tried.shape[0] - 1, -1, -1):
         i, j, before = tried[c, 0], tried[c, 1], tried[c, 2]
         tried[c, 2] = rows[i, j]
-        walk(L, W, theta, span, forms, rows, products, R, i, j, before, True)
+        walk(calls, rows, i, j, before, True)
