@@ -11,6 +11,7 @@ from privacy import checks, worlds
 from privacy.stand_ins import TINY, TWO_WAY, run_command
 from privacy.test_audit import PAIRS
 from private import checks_noise
+from private.test_curator import QUESTIONS, check_order
 from sundog.domain.unit import PrivacyUnit
 from sundog.private import curator as curator_module
 from sundog.private import noise
@@ -48,6 +49,7 @@ SEEN = {
     "check_choices": "chosen, .* expected",
     "check_charges_cover_the_noise": r"charged .*, spent|nobody paid| for \d",
     "check_charged_before_noise": "before its charge was on the ledger",
+    "check_order": "not in order",
     "check_categories_are_covered": r"pass a threshold|charged .*, spent",
     "check_sensitivity": "add-remove|replace",
 }
@@ -186,6 +188,21 @@ def test_charging_after_the_noise_is_killed_by_the_order_check(monkeypatch, own_
 
     monkeypatch.setattr(Ledger, "charge", later)
     killed(checks.check_charged_before_noise, own_ledger, ADD)
+
+
+def test_looking_before_paying_is_killed_by_the_order_of_steps(monkeypatch):
+    def looking_first(self, schema, queries, **options):
+        self._counted(schema, queries)
+        return measure(self, schema, queries, **options)
+
+    measure = Curator._measure
+    monkeypatch.setattr(Curator, "_measure", looking_first)
+    killed(check_order, QUESTIONS["measure"])
+
+
+def test_a_question_without_noise_is_killed_by_the_order_of_steps(monkeypatch):
+    monkeypatch.setattr(Curator, "score", lambda self, selection, rho: self._scores(selection))
+    killed(check_order, QUESTIONS["score"])
 
 
 def test_a_low_threshold_is_killed_by_the_categories_check(monkeypatch):
