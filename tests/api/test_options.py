@@ -6,9 +6,9 @@ from dataclasses import MISSING, fields
 import pytest
 
 import sundog
-from sundog.api.options import Charged, Generation, Privacy
+from sundog.api.options import Charged, Consent, Generation, Privacy
 
-DOORS = {sundog.Synthesizer: (Privacy, Charged, Generation), sundog.adjust: (Privacy, Charged)}
+DOORS = {sundog.Synthesizer: (Privacy, Charged, Generation, Consent), sundog.adjust: (Privacy, Charged, Consent)}
 
 
 @pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
