@@ -27,15 +27,16 @@ STEPS = 300
 def recipe(*, steps: int = STEPS) -> Any:
     """RAP++ with all pairs of labels, and so many thresholds for every target."""
     from sundog.domain import Categorical
-    from sundog.methods import recipes as methods
+    from sundog.methods.recipes import recipe_of
+    from sundog.queries.workload import Workload
 
     def workload(schema: Any) -> Any:
         labels = [column.name for column in schema.columns if isinstance(column, Categorical)]
-        tables = methods.Workload.marginals(schema, k=2, columns=labels).queries
-        lines = methods.Workload.conditional_thresholds(schema, directions=DIRECTIONS, thresholds=THRESHOLDS)
+        tables = Workload.marginals(schema, k=2, columns=labels).queries
+        lines = Workload.conditional_thresholds(schema, directions=DIRECTIONS, thresholds=THRESHOLDS)
         return (*tables, *lines.queries)
 
-    found = methods.recipe_of("rap++")
+    found = recipe_of("rap++")
     descent = replace(found.generator.descent, steps=steps)
     return replace(found, workload=workload, generator=replace(found.generator, descent=descent))
 

@@ -52,7 +52,8 @@ def recipe_for(case: str, rows: int, *, operator: str) -> Any:
     """What the case measures, how it chooses, how it searches."""
     from sundog.estimate.bins import Bins
     from sundog.generate import Genetic
-    from sundog.methods.recipes import First, Recipe, one_way, two_way
+    from sundog.methods.recipe import First, Recipe
+    from sundog.methods.workloads import one_way, two_way
     from sundog.queries.choosing import label_names
     from sundog.queries.workload import Workload
     from sundog.select import Everything, WorstError

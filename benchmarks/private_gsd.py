@@ -59,7 +59,9 @@ FULL = {
 
 def recipe_for(settings: Mapping[str, Any]) -> Any:
     """How a method runs in a figure: its own generator, on the figure's workload, chosen as the figure says."""
-    from sundog.methods.recipes import First, Recipe, one_way, recipe_of
+    from sundog.methods.recipe import First, Recipe
+    from sundog.methods.recipes import recipe_of
+    from sundog.methods.workloads import one_way
     from sundog.select import Everything, WorstError
 
     figure, method = settings["figure"], recipe_of(settings["method"])

@@ -65,7 +65,8 @@ def cells(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """Two rounds of two five-way marginals out of 19 million cells."""
     from sundog.generate import RelaxedProjection
     from sundog.generate.projection.adam import Descent
-    from sundog.methods.recipes import First, Recipe, one_way
+    from sundog.methods.recipe import First, Recipe
+    from sundog.methods.workloads import one_way
     from sundog.select import WorstError
 
     schema, table, _ = adult()
@@ -97,7 +98,8 @@ def workload(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """Figures 3 and 4: the workload itself measured, numbers in 8 derived bins."""
     from sundog.estimate.bins import Bins
     from sundog.generate import RelaxedProjection
-    from sundog.methods.recipes import First, Recipe, one_way
+    from sundog.methods.recipe import First, Recipe
+    from sundog.methods.workloads import one_way
     from sundog.select import Everything
 
     schema, table, _ = adult()

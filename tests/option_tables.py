@@ -28,7 +28,8 @@ COMMANDS = dict(leaves(typer.main.get_command(app)))
 def table(command: Any) -> str:
     """One line per argument and option: names, choices, meaning, default."""
     hints = get_type_hints(command.callback, include_extras=False)
-    return HEAD + "".join(_line(part, hints.get(part.name)) for part in command.params if not GLOBAL & {*part.opts})
+    parts = sorted(command.params, key=lambda part: part.opts[0].startswith("-"))  # arguments first
+    return HEAD + "".join(_line(part, hints.get(part.name)) for part in parts if not GLOBAL & {*part.opts})
 
 
 def _line(part: Any, hint: Any) -> str:

@@ -7,7 +7,7 @@ from related_tables import SCHEMA, related
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
 from sundog.estimate.answers import coarsening, pool
-from sundog.queries import Marginal, answer
+from sundog.queries import BinaryTree, Marginal, answer
 from sundog.released import Guarantee, Measurement, Released
 
 ROWS = related(2000, 1)
@@ -74,18 +74,12 @@ def test_other_query_classes_are_known_only_as_themselves():
 
 
 def test_trees_are_taken_apart_into_their_tables():
-    class Tree:
-        def __init__(self, *tables):
-            self.tables, self.size = tables, sum(table.size for table in tables)
-
-        def describe(self):
-            return "tree"
-
     levels = [Marginal((Axis.of(X, bins),)) for bins in (2, 4, 20)]
     values = np.concatenate([answer(level, ROWS) for level in levels])
-    release = released().with_measurements((Measurement(Tree(*levels), values, 1.0, "small#1"),))
+    tree = BinaryTree(tuple(levels), levels=3)
+    release = released().with_measurements((Measurement(tree, values, 1.0, "small#1"),))
     found = pool(release, Marginal((Axis.of(X, 4),)))
     assert np.allclose(found.counts, answer(levels[1], ROWS))
-    assert found.sources == ("tree",)
+    assert found.sources == (tree.describe(),)
     assert found.variances == pytest.approx((1 + 1 / 12) / (1 + 1 / 5))  # its own level, and sums of five cells
     assert pool(release, Marginal.of(SCHEMA, "a")) is None

@@ -10,7 +10,9 @@ from sundog.estimate.bins import Bins
 from sundog.generate import GENERATORS, AnnealedProjection, Genetic
 from sundog.generate.projection.adam import Descent
 from sundog.methods import recipes as registry
-from sundog.methods.recipes import METHODS, First, Recipe, one_way, recipe_of, two_way
+from sundog.methods.recipe import First, Recipe
+from sundog.methods.recipes import METHODS, recipe_of
+from sundog.methods.workloads import one_way, two_way
 from sundog.select import RULES
 
 CASES = [(rule, generator, way) for rule in RULES for generator in GENERATORS for way in (one_way, two_way)]

@@ -9,7 +9,9 @@ from example_tables import DOCUMENT, SCHEMA, table
 from sundog import Synthesizer, UserError, load
 from sundog.cli.app import app
 from sundog.domain import Schema
-from sundog.methods.recipes import recipe_of, with_settings, with_workload
+from sundog.methods.own_workload import with_workload
+from sundog.methods.recipes import recipe_of
+from sundog.methods.settings import with_settings
 from sundog.queries.workload import Workload
 from sundog.select import Everything
 

@@ -8,7 +8,7 @@ from example_tables import SCHEMA, table
 from sundog import Synthesizer
 from sundog.domain.unit import PrivacyUnit
 from sundog.generate import Graphical
-from sundog.methods.recipes import two_way
+from sundog.methods.workloads import two_way
 from sundog.queries import Marginal, Ranges
 from sundog.queries.sensitivity import gaussian_stddev
 from sundog.random.keys import key_of

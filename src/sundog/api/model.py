@@ -19,9 +19,13 @@ from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.evaluate.reading import open_synthetic
+from sundog.generate import ending_of
 from sundog.generate.stored import check_codes
+from sundog.methods.checks import check_public
 from sundog.methods.loop import fit_released, sample
-from sundog.methods.recipes import Recipe, check_public, recipe_of, with_settings
+from sundog.methods.recipe import Recipe
+from sundog.methods.recipes import recipe_of
+from sundog.methods.settings import with_settings
 from sundog.postprocess.match import match
 from sundog.postprocess.matching import Matching
 from sundog.random.keys import key_of, split
@@ -69,7 +73,7 @@ class Model:
     def note(self) -> str:
         """What the user should know of how fitting ended, if anything."""
         again = [f"There was no {FITTED} of this release, so the model was fitted again."] if self.refitted else []
-        return " ".join([*again, str(getattr(self.state, "note", ""))]).strip()
+        return " ".join([*again, ending_of(self.recipe.generator, self.state).note]).strip()
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -21,8 +21,11 @@ from sundog.api.options import Charged, Consent, Generation, Privacy, meanings
 from sundog.domain import Schema
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
-from sundog.methods.loop import Report, check_recipe, run
-from sundog.methods.recipes import recipe_of, with_settings, with_workload
+from sundog.methods.checks import check_recipe
+from sundog.methods.loop import Report, run
+from sundog.methods.own_workload import with_workload
+from sundog.methods.recipes import recipe_of
+from sundog.methods.settings import with_settings
 from sundog.postprocess.measures import check_measures, measures_of
 from sundog.private.curator import Curator
 from sundog.private.table import PrivateTable

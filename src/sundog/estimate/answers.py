@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from sundog.queries import Marginal, Query
+from sundog.queries import BinaryTree, Marginal, Query
 from sundog.released import Measurement, Released
 
 ROUNDING = 1 / 12
@@ -59,8 +59,8 @@ def pool(released: Released, query: Query) -> Pooled | None:
 def parts(measurement: Measurement) -> Iterator[tuple[Query, Int[np.ndarray, " cells"]]]:
     """The measured query and its values, or the marginals that it holds one after the other, each with its own."""
     start = 0
-    tables: tuple[Query, ...] = getattr(measurement.query, "tables", (measurement.query,))
-    for table in tables:
+    query = measurement.query
+    for table in query.tables if isinstance(query, BinaryTree) else (query,):
         yield table, measurement.values[start : start + table.size]
         start += table.size
 

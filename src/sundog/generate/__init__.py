@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sundog.generate.base import Generator, SizeLimited, UsesPublic
+from sundog.generate.base import Ending, EndsEarly, Generator, SizeLimited, UsesPublic, ending_of
 from sundog.generate.genetic.private_gsd import Genetic
 from sundog.generate.graphical.private_pgm import Graphical
 from sundog.generate.independent import Independent
@@ -16,6 +16,8 @@ from sundog.generate.projection.rap_plus_plus import AnnealedProjection
 __all__ = [
     "GENERATORS",
     "AnnealedProjection",
+    "Ending",
+    "EndsEarly",
     "GenerativeNetwork",
     "Generator",
     "Genetic",
@@ -27,6 +29,7 @@ __all__ = [
     "RelaxedProjection",
     "SizeLimited",
     "UsesPublic",
+    "ending_of",
 ]
 
 GENERATORS: dict[str, type[Generator[Any]]] = {

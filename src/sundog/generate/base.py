@@ -4,6 +4,7 @@ A generator is a frozen dataclass of hyperparameters; what it learns is an expli
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -55,3 +56,24 @@ class UsesPublic(Protocol):
 
     def init_public(self, key: Key, schema: Schema, *, public: Rows) -> Any:
         """The state before anything is measured, given a public table of the same schema."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How fitting ended: whether the user stopped it, and what the user should know of it."""
+
+    interrupted: bool = False
+    note: str = ""
+
+
+@runtime_checkable
+class EndsEarly(Protocol):
+    """A generator whose fitting a user or a limit may end before it is done."""
+
+    def ending(self, state: Any) -> Ending:
+        """How the fit that led to this state ended."""
+
+
+def ending_of(generator: Generator[Any], state: Any) -> Ending:
+    """How a fit ended; by itself, where a generator says nothing of it."""
+    return generator.ending(state) if isinstance(generator, EndsEarly) else Ending()

@@ -12,6 +12,7 @@ from jaxtyping import Float
 
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
+from sundog.generate.base import Ending
 from sundog.generate.genetic.private_gsd import Genetic, GeneticState
 from sundog.generate.projection.rap_plus_plus import AnnealedProjection
 from sundog.generate.projection.soft_table import SoftTable
@@ -51,6 +52,10 @@ class Polished:
         table = self.projection.fit(fit_key, state.table, released=released)
         rows = self.projection.sample(round_key, table, rows=self.rows)
         return PolishedState(table, self.genetic.improved(search_key, rows, released=released))
+
+    def ending(self, state: PolishedState) -> Ending:
+        """How the search ended."""
+        return self.genetic.ending(state.search)
 
     def answer(self, state: PolishedState, query: Query) -> Float[np.ndarray, " cells"]:
         """Counted on the improved rows."""

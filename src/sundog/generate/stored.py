@@ -16,6 +16,7 @@ from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.estimate.bins import Leaves
+from sundog.generate.base import Ending
 from sundog.generate.genetic.private_gsd import GeneticState
 from sundog.generate.genetic.search import Outcome
 from sundog.generate.graphical.calibrated import CalibratedTree
@@ -38,7 +39,7 @@ STATES: tuple[type, ...] = (
     NetworkState,
     SoftTable,
 )
-PARTS: tuple[type, ...] = (ColumnModel, Outcome, CalibratedTree, Embedding, Place, Frame, Leaves)
+PARTS: tuple[type, ...] = (ColumnModel, Ending, Outcome, CalibratedTree, Embedding, Place, Frame, Leaves)
 _CLASSES = {kind.__name__: kind for kind in (*STATES, *PARTS)}
 KINDS = "biuf"
 """Arrays of truth values, whole numbers and floats."""

@@ -9,8 +9,9 @@ from typing import Any
 
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
-from sundog.generate import Generator, UsesPublic
-from sundog.methods.recipes import Recipe, check_public, check_support
+from sundog.generate import Generator, UsesPublic, ending_of
+from sundog.methods.checks import check_recipe, check_support
+from sundog.methods.recipe import Recipe
 from sundog.postprocess.constraints import enforce
 from sundog.private.curator import Curator
 from sundog.queries import Query
@@ -35,7 +36,7 @@ def run(
     if recipe.first is not None:
         report("measuring columns")
         _measure_first(curator, recipe, more=bool(workload))
-        if workload:
+        if workload and recipe.rule.reads_model:
             step, later = split(later, 2)
             state = recipe.generator.fit(step, state, released=curator.released())
     if recipe.bins is not None:
@@ -62,7 +63,7 @@ def _rounds(
 ) -> None:
     """Ask the rule until it is done, or until Ctrl-C ended a fit that the next choice would have built on."""
     previous: Proposal | None = None
-    while not (recipe.rule.refits and getattr(state, "interrupted", False)):
+    while not (recipe.rule.refits and ending_of(recipe.generator, state).interrupted):
         released = curator.released()
         proposal = recipe.rule.propose(
             workload,
@@ -122,10 +123,3 @@ def check_rows(rows: int | None, schema: Schema) -> None:
     if rows is not None:
         size = whole_number("rows", rows, most=MOST_ROWS) * len(schema.columns) * CELL_BYTES
         refuse_beyond_memory(f"rows: {rows} rows", size, remedy="Ask for fewer; several seeds give several parts.")
-
-
-def check_recipe(recipe: Recipe, schema: Schema, *, public: Rows | None) -> None:
-    """Refuse, before any budget is spent, a recipe whose parts do not fit together."""
-    check_support(recipe, recipe.queries(schema))
-    if public is not None:
-        check_public(recipe)

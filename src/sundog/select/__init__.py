@@ -2,13 +2,23 @@
 
 from sundog.select.aim import AIM
 from sundog.select.allocate import Allocate
-from sundog.select.base import SelectionRule
+from sundog.select.base import SelectionRule, Weighted
 from sundog.select.by_class import ByClass
 from sundog.select.everything import Everything
 from sundog.select.spanning_tree import SpanningTree
 from sundog.select.worst_error import WorstError
 
-__all__ = ["AIM", "RULES", "Allocate", "ByClass", "Everything", "SelectionRule", "SpanningTree", "WorstError"]
+__all__ = [
+    "AIM",
+    "RULES",
+    "Allocate",
+    "ByClass",
+    "Everything",
+    "SelectionRule",
+    "SpanningTree",
+    "Weighted",
+    "WorstError",
+]
 
 RULES: dict[str, type[SelectionRule]] = {
     "everything": Everything,

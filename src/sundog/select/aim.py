@@ -18,7 +18,7 @@ recipe (methods.py).
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from typing import Any
@@ -46,7 +46,13 @@ class AIM:
     megabytes: float = 1.0
     weights: tuple[float, ...] | None = None
     selects = True
+    reads_model = True
+    columns_first = True
     refits = True
+
+    def weighted(self, weights: tuple[float, ...]) -> "AIM":
+        """The rule with the workload's weights."""
+        return replace(self, weights=weights)
 
     def propose(
         self,

@@ -12,7 +12,7 @@ kappa is the share of the noise that survives in the synthetic rows: they averag
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,13 @@ class Allocate:
     target_weight: float = 2.0
     weights: tuple[float, ...] | None = None
     selects = False
+    reads_model = False
+    columns_first = True
     refits = False
+
+    def weighted(self, weights: tuple[float, ...]) -> "Allocate":
+        """The rule with the workload's weights."""
+        return replace(self, weights=weights)
 
     def propose(
         self,

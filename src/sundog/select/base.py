@@ -1,7 +1,7 @@
 """SelectionRule: which queries to measure next. Public zone: it sees released values and a model, never rows."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Int
@@ -17,6 +17,12 @@ class SelectionRule(Protocol):
     selects: bool
     """Whether it ever chooses privately; if not, the run is Gaussian only and accounted for exactly."""
 
+    reads_model: bool
+    """Whether it looks at the model: if not, none is fitted before it proposes."""
+
+    columns_first: bool
+    """Whether it needs every column measured alone first, also where users bring their own workload."""
+
     refits: bool
     """Whether its next proposal needs the model fitted to what was just measured; if not, fitting waits to the end."""
 
@@ -30,6 +36,14 @@ class SelectionRule(Protocol):
         previous: Proposal | None,
     ) -> Proposal | None:
         """The next round, or None when done; `previous` is the last proposal, with the estimates of its time."""
+
+
+@runtime_checkable
+class Weighted(Protocol):
+    """A rule that can weight the queries of a workload."""
+
+    def weighted(self, weights: tuple[float, ...]) -> SelectionRule:
+        """The rule with these weights, one per query."""
 
 
 def estimates(

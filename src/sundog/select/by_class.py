@@ -25,6 +25,8 @@ class ByClass:
 
     tables: float = 0.2
     selects = False
+    reads_model = False
+    columns_first = True
     refits = False
 
     def __post_init__(self) -> None:

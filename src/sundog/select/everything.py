@@ -5,7 +5,7 @@ The budget is divided by use: for the (weighted) sum of absolute errors the best
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sundog.domain.unit import Neighbours
@@ -20,7 +20,13 @@ class Everything:
 
     weights: tuple[float, ...] | None = None
     selects = False
+    reads_model = False
+    columns_first = False
     refits = False
+
+    def weighted(self, weights: tuple[float, ...]) -> "Everything":
+        """The rule with the workload's weights."""
+        return replace(self, weights=weights)
 
     def propose(
         self,

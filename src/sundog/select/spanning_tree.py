@@ -23,6 +23,8 @@ class SpanningTree:
 
     share_select: float = 0.1
     selects = True
+    reads_model = True
+    columns_first = True
     refits = False
 
     def propose(

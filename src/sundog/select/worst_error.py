@@ -33,6 +33,8 @@ class WorstError:
     score: Score = "L1"
     megabytes: float = 1.0
     selects = True
+    reads_model = True
+    columns_first = True
     refits = True
 
     def propose(

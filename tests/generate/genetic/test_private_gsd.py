@@ -11,6 +11,7 @@ from generate.genetic.genetic_cases import SCHEMA, effort, exact, fitted, querie
 from sundog import Synthesizer, load
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
+from sundog.generate import Genetic
 from sundog.generate.genetic.search import Search
 from sundog.generate.genetic.start import uniform_start
 from sundog.progress import listening
@@ -93,10 +94,10 @@ def test_the_search_stops_early_and_says_why():
     _, state = fitted(queries, rows, rows=100)
     assert state.outcome.stop == "early stop"
     assert state.outcome.generations % 100 == 0
-    assert state.note == ""
+    assert Genetic().ending(state).note == ""
     _, capped = fitted(queries, rows, rows=100, generations=3)
     assert capped.outcome.generations == 3
-    assert "generations" in capped.note
+    assert "generations" in Genetic().ending(capped).note
 
 
 def test_it_stops_at_the_noise_floor_when_asked():
@@ -111,7 +112,7 @@ def test_the_time_cap_returns_the_best_so_far_and_says_so():
     rows = uniform_start(key_of(3), SCHEMA, rows=400)
     _, state = fitted(queries_of("marginal"), rows, seconds=0.0, window=1e9)
     assert state.outcome.stop == "time cap"
-    assert "time cap" in state.note
+    assert "time cap" in Genetic().ending(state).note
     assert len(state.rows) == 400
 
 
@@ -127,8 +128,8 @@ def test_ctrl_c_returns_the_best_so_far_and_says_so():
     assert len(told) == 1
     assert "noise floor" in told[0]
     assert "generations/s" in told[0]
-    assert state.interrupted
-    assert "Ctrl-C" in state.note
+    assert Genetic().ending(state).interrupted
+    assert "Ctrl-C" in Genetic().ending(state).note
     search = Search(state.rows, queries, targets=exact(queries, rows), weights=[12.0] * len(queries))
     assert search.loss == pytest.approx(state.outcome.loss)
 

@@ -97,6 +97,6 @@ def test_ctrl_c_gives_the_best_rows_so_far_and_says_so(fitted, monkeypatch):
     monkeypatch.setattr(search, "every_improvement", interrupted)
     generator, released = METHODS["auto"].generator, fitted.released
     state = generator.fit(key_of(5), generator.init(key_of(4), released.schema), released=released)
-    assert "ended by Ctrl-C; the best rows so far are used" in state.note
+    assert "ended by Ctrl-C; the best rows so far are used" in state.ending.note
     assert len(generator.sample(key_of(6), state, rows=50)) == 50
     assert fitted.model.note == ""

@@ -24,6 +24,7 @@ from jaxtyping import Float
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
+from sundog.generate.base import Ending
 from sundog.generate.genetic.compile import held_per_row
 from sundog.generate.genetic.forms import FORMS
 from sundog.generate.genetic.search import Effort, Operator, Outcome, Search
@@ -49,16 +50,6 @@ class GeneticState:
     rows: Rows
     outcome: Outcome | None = None
     public: Rows | None = None
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether the user stopped the last search."""
-        return self.outcome is not None and self.outcome.interrupted
-
-    @property
-    def note(self) -> str:
-        """What the user should know of how the search ended; empty where it ended by itself."""
-        return "" if self.outcome is None else self.outcome.note
 
 
 @dataclass(frozen=True)
@@ -134,6 +125,10 @@ class Genetic:
     def answer(self, state: GeneticState, query: Query) -> Float[np.ndarray, " cells"]:
         """Counted on the rows."""
         return answer(query, state.rows) / len(state.rows)
+
+    def ending(self, state: GeneticState) -> Ending:
+        """How the last search ended."""
+        return Ending() if state.outcome is None else Ending(state.outcome.interrupted, state.outcome.note)
 
     def sample(self, key: Key, state: GeneticState, *, rows: int) -> Rows:
         """The rows themselves; another number of them by repeating or leaving out rows as evenly as possible."""

@@ -9,7 +9,7 @@
 The search of Private-GSD is what makes overlapping tables agree in rows; pooling first is what keeps it from fitting noise.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -19,6 +19,7 @@ from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
 from sundog.estimate.pairs.pool import Pooled, pool
+from sundog.generate.base import Ending
 from sundog.generate.genetic.search import Effort, Search
 from sundog.generate.independent import systematic
 from sundog.generate.pooled.tree_start import along_tree
@@ -41,8 +42,7 @@ class PooledState:
     axes: tuple[Axis, ...]
     leaves: tuple[Leaves, ...]
     cells: tuple[Int[np.ndarray, " rows"], ...]
-    note: str = ""
-    """That the user stopped the search, if so."""
+    ending: Ending = field(default_factory=Ending)
 
 
 @dataclass(frozen=True)
@@ -71,17 +71,17 @@ class PooledSearch:
         names = released.schema.names
         count = min(released.rows, MOST_ROWS) if self.rows is None else self.rows
         start, tree, search = split(key, 3)
-        cells, note = _start(start, [pooled.margins[name] for name in names], rows=count), ""
+        cells, ending = _start(start, [pooled.margins[name] for name in names], rows=count), Ending()
         if pooled.tables:
             cells = along_tree(tree, pooled, start=dict(zip(names, cells, strict=True)))
-            cells, note = self._searched(search, pooled, cells=cells, released=released)
+            cells, ending = self._searched(search, pooled, cells=cells, released=released)
         axes = tuple(pooled.axes[name] for name in names)
-        return PooledState(released.schema, axes, tuple(leaves[name] for name in names), cells, note)
+        return PooledState(released.schema, axes, tuple(leaves[name] for name in names), cells, ending)
 
     def _searched(
         self, key: Key, pooled: Pooled, *, cells: tuple[Int[np.ndarray, " rows"], ...], released: Released
-    ) -> tuple[tuple[Int[np.ndarray, " rows"], ...], str]:
-        """The cells that fit, and what to tell of an interrupted search."""
+    ) -> tuple[tuple[Int[np.ndarray, " rows"], ...], Ending]:
+        """The cells that fit, and how the search ended: that it used up its passes is no news."""
         schema = _cell_schema(released.schema, pooled)
         scale = len(cells[0]) / released.rows
         precise = [1.0 / (stddev * scale) ** 2 for _, _, stddev in pooled.tables]
@@ -92,7 +92,7 @@ class PooledSearch:
         weights = [MARGINS * float(np.mean(precise))] * len(schema.names) + precise
         search = Search(Rows(schema, cells), queries, targets=np.concatenate(targets), weights=weights)
         outcome = search.run(integer_seed(key), self._effort(len(cells[0]) * len(cells)))
-        return search.rows().codes, outcome.note if outcome.interrupted else ""
+        return search.rows().codes, Ending(True, outcome.note) if outcome.interrupted else Ending()
 
     def _effort(self, cells: int) -> Effort:
         """One pass, as many candidates as cells, is a window of generations of 100 candidates."""
@@ -110,6 +110,10 @@ class PooledSearch:
             seconds=None,
             stop_at_noise=False,
         )
+
+    def ending(self, state: PooledState) -> Ending:
+        """Whether the user stopped the search."""
+        return state.ending
 
     def answer(self, state: PooledState, query: Query) -> Float[np.ndarray, " cells"]:
         """Counted on the rows, decoded always in the same way."""
