@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from pyarrow import parquet
 
 import sundog
 from related_tables import DOCUMENT, permuted, related
@@ -76,7 +77,8 @@ def test_identical_tables_have_no_error_and_learn_as_well_as_the_real_rows(compa
     assert {name: scores.pop(name) for name in ("f1", "boosting_error")} == {
         name: score.value for name, score in found.reference.items()
     }
-    assert scores.pop("inverse_kl") == pytest.approx(1.0)
+    best = {"inverse_kl": 1.0, "k_marginal": 1000.0, "subsample": 1.0, "detection_auc": 0.5}
+    assert {name: scores.pop(name) for name in best} == pytest.approx(best)
     assert scores == pytest.approx(dict.fromkeys(scores, 0.0), abs=1e-12)
 
 
@@ -108,7 +110,6 @@ def test_learning_with_test_rows_has_the_real_rows_as_reference(compare):
     pytest.importorskip("sklearn")
     found = compare({"good": GOOD.to_arrow()}, learning=True, test=related(300, 3).to_arrow())
     assert found.reference["f1"].value == pytest.approx(found.tables[0].scores["f1"].value, abs=0.1)
-    assert "held out" in compare({"good": GOOD.to_arrow()}, learning=True).notes[0]
 
 
 def test_nothing_to_compare_is_said_in_words(compare):
@@ -116,3 +117,45 @@ def test_nothing_to_compare_is_said_in_words(compare):
         compare({})
     with pytest.raises(UserError, match="has no rows"):
         compare({"good": GOOD.to_arrow()}, real=REAL.to_arrow().slice(0, 0))
+
+
+def test_every_score_stands_between_a_ceiling_and_a_floor(compare):
+    found = compare({"good": GOOD.to_arrow()})
+    ceiling, floor = found.baselines
+    assert ceiling.scores["tv2"].value < found.tables[0].scores["tv2"].value < floor.scores["tv2"].value
+    assert floor.scores["tv1"].value == 0
+    assert any("of what relates two columns" in sentence for sentence in found.verdict)
+
+
+def test_without_test_rows_a_share_is_held_out_and_the_notes_say_so(compare):
+    pytest.importorskip("sklearn")
+    found = compare({"good": GOOD.to_arrow()}, learning=True)
+    assert found.test_rows == 160
+    assert "20% of the real rows" in found.notes[0]
+    assert found.reference.keys() == {"f1", "boosting_error"}
+
+
+def test_named_analyses_are_done_on_both_tables(compare):
+    found = compare({"good": GOOD.to_arrow(), "bad": BAD.to_arrow()}, analyses=["y ~ x + a"])
+    good, bad = (table.analyses[0] for table in found.tables)
+    assert good.overlap > bad.overlap
+    assert good.analysis.text == "y ~ x + a"
+    page = found.to_html()
+    assert "y ~ x + a" in page
+    assert "conclusions kept" in page
+
+
+def test_an_analysis_that_cannot_be_read_is_refused_before_anything_is_disclosed(compare, tmp_path):
+    with pytest.raises(UserError, match="'nobody' is not a column"):
+        compare({"good": GOOD.to_arrow()}, analyses=["y ~ nobody"])
+    assert not (tmp_path / "ledger.sqlite").exists()
+
+
+def test_scores_as_a_table_are_the_owners_alone(compare, tmp_path):
+    found = compare({"good": GOOD.to_arrow()})
+    found.to_parquet(tmp_path / "scores.parquet")
+    assert (tmp_path / "scores.parquet").stat().st_mode & 0o777 == 0o600
+    lines = parquet.read_table(tmp_path / "scores.parquet").to_pylist()
+    assert {"table": "good", "baseline": False, "metric": "tv2", "part": ""}.items() <= lines[
+        [(line["table"], line["metric"]) for line in lines].index(("good", "tv2"))
+    ].items()

@@ -38,7 +38,7 @@ def test_tables_side_by_side_on_the_terminal_as_json_and_as_a_page(folder, sundo
     code, said, told = sundog("--synthetic", "ours.csv", "--compare", "theirs.csv", "real.csv", "--html", "page.html")
     assert code == 0, told
     assert said.startswith("CONFIDENTIAL")
-    assert said.splitlines()[2].split() == ["ours.csv", "theirs.csv", "real.csv"]
+    assert any(line.split()[:3] == ["ours.csv", "theirs.csv", "real.csv"] for line in said.splitlines())
     page = folder / "page.html"
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     assert "http" not in page.read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from sundog.cli.output import prepare_file, progress, say, write_confidential
 from sundog.errors import UserError
 
 if TYPE_CHECKING:
-    from sundog.api.evaluate import Evaluation
+    from sundog.api.evaluation import Evaluation
 
 Real = Annotated[str, typer.Option("--real", help="The real table; the disclosure is written into the ledger.")]
 Test = Annotated[str | None, typer.Option("--test", help="Real rows that the synthesizer never saw, for learning.")]
@@ -29,6 +29,11 @@ Learning = Annotated[
     bool | None,
     typer.Option("--learning/--no-learning", help="Train models; default: if scikit-learn is there."),
 ]
+Analyses = Annotated[
+    list[str] | None,
+    typer.Option("--analysis", help="An analysis to do on both tables, such as 'income ~ age + sex'; may be repeated."),
+]
+Scores = Annotated[Path | None, typer.Option("--scores", help="Write the scores as a Parquet table (mode 0600).")]
 Seed = Annotated[int, typer.Option(help="Draws the random queries; keep it to compare with other evaluations.")]
 
 
@@ -50,6 +55,7 @@ class Comparing:
     released: ReleasedFile = None
     common_columns: CommonColumns = False
     learning: Learning = None
+    analysis: Analyses = None
     seed: Seed = 0
 
 
@@ -61,6 +67,7 @@ def evaluate(
     comparing: Comparing,
     charged: Charged,
     html: Html = None,
+    scores: Scores = None,
     force: o.Force = False,
     json: o.AsJson = False,
 ) -> None:
@@ -70,8 +77,9 @@ def evaluate(
         from sundog.domain import Schema
         from sundog.released import Released
 
-        if html is not None:
-            prepare_file(html, force=force)
+        for written in (html, scores):
+            if written is not None:
+                prepare_file(written, force=force)
         public = tables.amend(Schema.load(schema))
         found = evaluate_tables(
             tables.real,
@@ -83,12 +91,16 @@ def evaluate(
             ledger=charged.ledger,
             common_columns=comparing.common_columns,
             learning=comparing.learning,
+            analyses=comparing.analysis or (),
             seed=comparing.seed,
             progress=report,
         )
         if html is not None:
             write_confidential(html, found.to_html())
-    say(found.to_json(), [*text_lines(found), *([f"Page (mode 0600): {html}"] if html else [])], as_json=json)
+        if scores is not None:
+            found.to_parquet(scores)
+    files = [f"{kind} (mode 0600): {path}" for kind, path in (("Page", html), ("Scores", scores)) if path is not None]
+    say(found.to_json(), [*text_lines(found), *files], as_json=json)
 
 
 def _named(paths: list[Path]) -> dict[str, Path]:
@@ -100,13 +112,12 @@ def _named(paths: list[Path]) -> dict[str, Path]:
 
 
 def text_lines(found: "Evaluation") -> list[str]:
-    """The scores as a table for the terminal: one line a metric, one column a table, the best marked."""
+    """The verdict, then the scores as a table: one line per metric, one column per table, the best marked."""
     document = found.to_json()
-    shown = document["tables"] + (
-        [{"name": "real rows", "scores": document["trainedOnRealRows"]}] if found.reference else []
-    )
+    learned = [{"name": "trained on real rows", "scores": document["trainedOnRealRows"]}] if found.reference else []
+    shown = document["tables"] + document["baselines"] + learned
     widths = [max(len(table["name"]), 10) for table in shown]
-    lines = [document["brand"], "", _line("", [table["name"] for table in shown], widths)]
+    lines = [document["brand"], "", *found.verdict, "", _line("", [table["name"] for table in shown], widths)]
     for name, facts in document["metrics"].items():
         values = [table["scores"].get(name, {}).get("value") for table in shown]
         judged = [value for value in values[: len(found.tables)] if value is not None]

@@ -5,16 +5,18 @@ from typing import Any
 from sundog.evaluate.base import Comparison, Measured, Metric, Score
 from sundog.evaluate.divergences import InverseKL, JensenShannon
 from sundog.evaluate.halfspaces import Halfspaces
+from sundog.evaluate.k_marginal import KMarginal, SubSample
 from sundog.evaluate.learning import BoostingError, LogisticF1
 from sundog.evaluate.moments import Correlation, Covariance, UtilityImprovement
 from sundog.evaluate.prefixes import Prefixes
+from sundog.evaluate.propensity import Detection, PropensityRatio
 from sundog.evaluate.sliced_wasserstein import SlicedWasserstein
 from sundog.evaluate.sparse_queries import Counting, Thresholding
 from sundog.evaluate.total_variation import TotalVariation
 from sundog.evaluate.violations import ConstraintViolations
 from sundog.evaluate.workload import MeasuredError, MeasuredNoise, WorkloadError
 
-__all__ = ["LEARNING", "METRICS", "REAL", "RELEASED", "Comparison", "Measured", "Metric", "Score"]
+__all__ = ["LEARNING", "METRICS", "REAL", "RELEASED", "TELLING", "Comparison", "Measured", "Metric", "Score"]
 
 
 def _named(*metrics: Metric[Comparison]) -> dict[str, Metric[Comparison]]:
@@ -37,13 +39,18 @@ REAL = _named(
     UtilityImprovement(),
     JensenShannon(),
     InverseKL(),
+    KMarginal(),
+    SubSample(),
     WorkloadError("mean"),
     WorkloadError("max"),
 )
 """Metrics on real rows, CONFIDENTIAL, in the order of the tables."""
 
 LEARNING = _named(LogisticF1(), BoostingError())
-"""Metrics on real rows that train models, CONFIDENTIAL; they need scikit-learn."""
+"""Metrics on real rows that predict the targets, CONFIDENTIAL; they need scikit-learn."""
+
+TELLING = _named(PropensityRatio(), Detection())
+"""Metrics on real rows that train models to tell the tables apart, CONFIDENTIAL; they need scikit-learn."""
 
 RELEASED: dict[str, Metric[Measured]] = {
     metric.name: metric
@@ -51,5 +58,5 @@ RELEASED: dict[str, Metric[Measured]] = {
 }
 """Metrics on released measurements, public."""
 
-METRICS: dict[str, Metric[Any]] = {**REAL, **LEARNING, **RELEASED}
+METRICS: dict[str, Metric[Any]] = {**REAL, **LEARNING, **TELLING, **RELEASED}
 """All of them."""

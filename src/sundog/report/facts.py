@@ -114,7 +114,7 @@ def _column(released: Released, rows: Rows, column: Column) -> ColumnFacts:
     query = Marginal((axis or _shown_axis(column),))
     pooled = pool(released, query) if axis is not None else None
     counts = answer(query, rows) / len(rows)
-    groups, labels = _groups(query.axes[0], column, weight=counts if pooled is None else pooled.counts)
+    groups, labels = bar_groups(query.axes[0], column, weight=counts if pooled is None else pooled.counts)
     synthetic = np.bincount(groups, weights=counts, minlength=len(labels))
     if pooled is None:
         return ColumnFacts(column, labels, synthetic, None, None, None, None)
@@ -151,7 +151,7 @@ def _distance(pooled: Pooled, counts: Shares, rows: int) -> tuple[float, float]:
     return float(np.abs(pooled.counts - counts).sum()) / 2 / rows, float(expected.sum()) / 2 / rows
 
 
-def _groups(axis: Axis, column: Column, *, weight: Shares) -> tuple[Int[np.ndarray, " cells"], tuple[str, ...]]:
+def bar_groups(axis: Axis, column: Column, *, weight: Shares) -> tuple[Int[np.ndarray, " cells"], tuple[str, ...]]:
     """The cells of an axis put together into few enough bars, and the bars' names."""
     if isinstance(column, Numeric):
         return _numeric_groups(axis, column, most=BARS)
@@ -214,7 +214,7 @@ def _pair(released: Released, rows: Rows, query: Marginal) -> PairFacts:
     counts = answer(query, rows) * (released.rows / len(rows))
     disagreement, noise = _distance(pooled, counts, released.rows)
     sides = [
-        _side(axis, released.schema.column(axis.column), shares)
+        pair_groups(axis, released.schema.column(axis.column), shares)
         for axis, shares in zip(query.axes, _margins(counts, query), strict=True)
     ]
     (first, rows_named), (second, columns_named) = sides
@@ -236,7 +236,8 @@ def _margins(counts: Shares, query: Marginal) -> tuple[Shares, Shares]:
     return table.sum(axis=1), table.sum(axis=0)
 
 
-def _side(axis: Axis, column: Column, weight: Shares) -> tuple[Int[np.ndarray, " cells"], tuple[str, ...]]:
+def pair_groups(axis: Axis, column: Column, weight: Shares) -> tuple[Int[np.ndarray, " cells"], tuple[str, ...]]:
+    """The same for one side of a picture of two columns."""
     if isinstance(column, Numeric):
         return _numeric_groups(axis, column, most=PAIR_CELLS)
-    return _groups(axis, column, weight=weight)
+    return bar_groups(axis, column, weight=weight)
