@@ -26,7 +26,7 @@ from sundog.evaluate.learning import available
 from sundog.evaluate.reading import SyntheticTable, check_synthetic, open_synthetic, read_synthetic, restricted
 from sundog.evaluate.violations import ConstraintViolations
 from sundog.private.account_name import account_name
-from sundog.private.disclose import disclose_rows
+from sundog.private.disclose import BRAND, disclose_rows
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable
 from sundog.queries import Query
@@ -129,6 +129,7 @@ def _evaluation(
     ]
     reference = _scores(Comparison(train, train, test), learned, told=told, name="real rows") if trains else {}
     return Evaluation(
+        BRAND,
         account,
         real.schema.names,
         len(real),

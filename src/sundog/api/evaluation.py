@@ -7,7 +7,6 @@ from typing import Any
 
 from sundog.evaluate import METRICS, Score
 from sundog.evaluate.analysis import Parity
-from sundog.private.disclose import BRAND
 from sundog.report.side_by_side import Picture
 
 
@@ -31,6 +30,7 @@ class Evaluation:
     `reference` are the learning scores of models trained on real rows.
     """
 
+    brand: str
     dataset: str
     columns: tuple[str, ...]
     real_rows: int
@@ -60,7 +60,7 @@ class Evaluation:
         names = [name for name in METRICS if any(name in table.scores for table in self.tables)]
         return {
             "confidential": True,
-            "brand": BRAND,
+            "brand": self.brand,
             "dataset": self.dataset,
             "columns": list(self.columns),
             "realRows": self.real_rows,
@@ -95,7 +95,7 @@ class Evaluation:
         ]
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             os.fchmod(file.fileno(), 0o600)
-            table = pa.Table.from_pylist(lines).replace_schema_metadata({"confidential": BRAND})
+            table = pa.Table.from_pylist(lines).replace_schema_metadata({"confidential": self.brand})
             parquet.write_table(table, file)
 
 
