@@ -150,14 +150,16 @@ def _least_squares(design: Matrix, outcome: Vector) -> tuple[Vector, Vector]:
     return coefficients / scale, errors / scale
 
 
-def _logistic(design: Matrix, outcome: Vector) -> tuple[Vector, Vector] | None:
-    """Newton's method with halved steps; None where it does not converge."""
+def _logistic(design: Matrix, outcome: Vector) -> tuple[Vector, Vector]:
+    """Newton's method with halved steps; a coefficient that separates the outcome is NaN."""
+    from scipy.special import expit
+
     scale = np.sqrt((design**2).mean(axis=0))
     scaled = design / scale
     beta = np.zeros(design.shape[1])
     best = _log_likelihood(scaled @ beta, outcome)
     for _ in range(STEPS):
-        chance = 1 / (1 + np.exp(-(scaled @ beta)))
+        chance = expit(scaled @ beta)
         information = (scaled * (chance * (1 - chance))[:, None]).T @ scaled
         step = np.linalg.lstsq(information, scaled.T @ (outcome - chance), rcond=None)[0]
         size = 1.0
