@@ -146,7 +146,7 @@ def _least_squares(design: Matrix, outcome: Vector) -> tuple[Vector, Vector]:
     residual = outcome - scaled @ coefficients
     meat = (scaled * residual[:, None] ** 2).T @ scaled
     correction = len(outcome) / (len(outcome) - design.shape[1])
-    errors = np.sqrt(np.diag(inverse @ meat @ inverse) * correction)
+    errors = np.sqrt(np.maximum(np.diag(inverse @ meat @ inverse) * correction, 0.0))  # rounding may go below zero
     return coefficients / scale, errors / scale
 
 
@@ -169,7 +169,7 @@ def _logistic(design: Matrix, outcome: Vector) -> tuple[Vector, Vector]:
         best = _log_likelihood(scaled @ beta, outcome)
         if np.abs(size * step).max() < 1e-8:
             break
-    errors = np.sqrt(np.diag(np.linalg.pinv(information)))
+    errors = np.sqrt(np.maximum(np.diag(np.linalg.pinv(information)), 0.0))
     separated = np.abs(beta) > LARGEST
     return np.where(separated, np.nan, beta) / scale, errors / scale
 
