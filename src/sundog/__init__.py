@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sundog.api.adjust import adjust
     from sundog.api.evaluate import evaluate_tables
     from sundog.api.model import Model, load
+    from sundog.api.schema import Review, draft_schema
     from sundog.api.synthesizer import Synthesizer
     from sundog.domain import Schema
     from sundog.methods.recipes import METHODS
@@ -31,11 +32,13 @@ __all__ = [
     "Matching",
     "Model",
     "Released",
+    "Review",
     "Schema",
     "Synthesizer",
     "UserError",
     "__version__",
     "adjust",
+    "draft_schema",
     "evaluate_tables",
     "load",
 ]
@@ -48,9 +51,11 @@ _PLACES = {
     "Matching": "sundog.postprocess.matching",
     "Model": "sundog.api.model",
     "Released": "sundog.released.released",
+    "Review": "sundog.api.schema",
     "Schema": "sundog.domain",
     "Synthesizer": "sundog.api.synthesizer",
     "adjust": "sundog.api.adjust",
+    "draft_schema": "sundog.api.schema",
     "evaluate_tables": "sundog.api.evaluate",
     "load": "sundog.api.model",
 }

@@ -31,20 +31,19 @@ def draft(
     """Draft a schema by reading the data: CONFIDENTIAL, for the owner to review."""
     prepare_file(out, force=force)
     with progress("reading the table"):
-        from sundog.domain import Dialect
-        from sundog.private.draft import draft as draft_schema
+        from sundog.api.schema import draft_schema
 
-        name = charged.account(None, table.data)
-        document = draft_schema(
-            table.open(Dialect.of(table.given())), name=name, dataset=name, ledger=charged.open_ledger()
-        )
+        document = draft_schema(table.data, dialect=table.given(), sql=table.sql, **vars(charged))
     write_confidential(out, document_text(document))
+    fields = document["fields"]
+    left = sum(bool(field.get("identifier")) for field in fields)
     lines = [
-        f"CONFIDENTIAL draft: {out} ({len(document['fields'])} fields)",
-        "Its bounds and categories were read off the data. Before it may be used as a public schema, compare every",
-        "minimum, maximum, category list and 'required' with what is publicly known, and change what is not.",
+        f"CONFIDENTIAL draft: {out} ({len(fields)} fields, of which {left} are left out; each says why)",
+        "Its bounds, lists and dialect were read off the data, and nothing may be spent with it before it is reviewed:",
+        f"sundog schema review {out}",
     ]
-    say({"file": str(out), "fields": len(document["fields"]), "confidential": True}, lines, as_json=json)
+    said = {"fields": len(fields), "leftOut": left, "dialect": document.get("dialect", {})}
+    say({"file": str(out), **said, "confidential": True}, lines, as_json=json)
 
 
 @app.command()
@@ -75,6 +74,33 @@ def check(
         lines.append(f"{data} has all of these columns.")
         if result["notInSchema"]:
             lines.append(f"Not in the schema, so left out: {', '.join(result['notInSchema'])}.")
+    say(result, lines, as_json=json)
+
+
+@app.command()
+def review(
+    schema: SchemaArgument,
+    *,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write it; default: the same file.")] = None,
+    keep: Annotated[list[str] | None, typer.Option(help="A field that is right as it is; may be repeated.")] = None,
+    json: o.AsJson = False,
+) -> None:
+    """Walk through the fields that were read off the data: keep, change or leave out each. It reads no row."""
+    from sundog.cli.review import ask, told
+    from sundog.domain.review import Review
+    from sundog.domain.schema import load_document
+
+    target, under_review = out or schema, Review(load_document(schema))
+
+    def save(now: Review) -> None:
+        write_confidential(target, document_text(dict(now.document)))
+
+    for name in keep or []:
+        under_review = under_review.keep(name)
+        save(under_review)
+    if not (keep or json):
+        under_review = ask(under_review, save)
+    result, lines = told(under_review, target)
     say(result, lines, as_json=json)
 
 

@@ -39,6 +39,13 @@ def open_file(data: str | Path, *, dialect: Dialect = STANDARD, sql: str | None 
     )
 
 
+def text_files(data: str | Path) -> tuple[list[str], str]:
+    """The text files that a path or glob names, and the separator that their ending stands for; none for other kinds."""
+    paths = _paths(str(data))
+    kind = _kind(paths[0])
+    return (paths, TEXT[kind]) if kind in TEXT else ([], "")
+
+
 def _paths(data: str) -> list[str]:
     if Path(data).is_file():
         return [data]

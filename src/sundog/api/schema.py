@@ -1,0 +1,35 @@
+"""Ways to a schema: draft one from the data (CONFIDENTIAL), and review it.
+
+A review is a value (`sundog.Review`): a terminal or a page shows its questions and hands back answers.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sundog.api.options import Charged
+from sundog.domain.review import Question, Review
+from sundog.private.draft import Drafting, draft
+
+__all__ = ["Question", "Review", "draft_schema"]
+
+
+def draft_schema(
+    data: Any,
+    *,
+    dataset: str | None = None,
+    ledger: str | None = None,
+    dialect: Mapping[str, Any] | None = None,
+    sql: str | None = None,
+) -> dict[str, Any]:
+    """A schema document read off the data. CONFIDENTIAL: the ledger records it, and every field waits for review.
+
+    Args:
+        data: the private table: a frame or a path.
+        dataset: the ledger's account, and the schema's name; default: the file's name.
+        ledger: the path of the ledger; default: in your data directory, or $SUNDOG_LEDGER.
+        dialect: what is known of a text file's dialect (see docs/schema.md); the rest is guessed.
+        sql: what to read from a database.
+    """
+    charged = Charged(ledger, dataset)
+    name = charged.account(None, data if isinstance(data, str) or hasattr(data, "__fspath__") else None)
+    return draft(data, Drafting(name, name, charged.open_ledger()), dialect=dialect, sql=sql)

@@ -1,0 +1,1 @@
+"""Drafting a schema: what was seen in a column (seen), its values (values), its field (fields)."""

@@ -1,0 +1,199 @@
+"""Drafts that people can trust: 25 hospital columns, typed tables, dialects; nothing is left out without a word."""
+
+import json
+import stat
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hospital
+import sundog
+import tables
+from privacy.stand_ins import run_command
+from sundog.domain import Schema
+
+ENCODING = "utf-8"
+
+
+@pytest.fixture(scope="module")
+def hospital_draft(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hospital")
+    path = hospital.write(folder / "cases.csv", 600, encoding=ENCODING)
+    return sundog.draft_schema(path, ledger=folder / "ledger.sqlite")
+
+
+def fields_of(document):
+    return {field["name"]: field for field in document["fields"]}
+
+
+def differs(field, wanted):
+    """Whether a person would have to edit the field; bounds and lists are reviewed in any case."""
+    marks = {"format", "decimalChar", "groupChar", "bareNumber", "missingValues", "trueValues", "falseValues"}
+    found = {**field, "decimals": field["sundog"].get("decimals")}
+    for key, value in wanted.items():
+        if key == "categories" and value is None:
+            if "categories" not in found:
+                return True
+        elif found.get(key) != value:
+            return True
+    surplus = {key for key in marks & found.keys() if key not in wanted} - {"missingValues"}
+    return bool(surplus) or ("identifier" in found) != ("identifier" in wanted)
+
+
+def test_the_hospital_table_needs_at_most_five_edits(hospital_draft):
+    fields = fields_of(hospital_draft)
+    assert list(fields) == list(hospital.EXPECTED), "every column is there, in order"
+    edits = {name for name, wanted in hospital.EXPECTED.items() if differs(fields[name], wanted)}
+    assert edits == set(hospital.EDITS)
+    assert len(edits) <= 5
+
+
+def test_every_field_says_why_and_is_marked(hospital_draft):
+    for field in hospital_draft["fields"]:
+        assert field["sundog"]["origin"] == "fromData"
+        assert len(field["why"]) > 20
+        assert ("Left out" in field["why"]) == bool(field.get("identifier"))
+    assert "may mean missing" in fields_of(hospital_draft)["Blutdruck"]["why"]
+
+
+def test_the_dialect_is_guessed_and_said(hospital_draft):
+    assert hospital_draft["dialect"]["delimiter"] == ";"
+    assert "Cells are parted by semicolons." in hospital_draft["notes"]
+    assert hospital_draft["notes"].startswith("CONFIDENTIAL DRAFT")
+
+
+def test_a_draft_waits_for_review(hospital_draft, tmp_path):
+    with pytest.raises(sundog.UserError, match="25 fields were read off the rows"):
+        sundog.Synthesizer(hospital_draft, rho=0.1, dataset="h", ledger=tmp_path / "l")
+
+
+def column(values, name="x", **others):
+    """The drafted field of one column of a frame."""
+    return fields_of(sundog.draft_schema({name: values, **others}, dataset="t"))[name]
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        (["$1,234.50", "$99.00", "$1,000,000.25"], {"type": "number", "groupChar": ",", "bareNumber": False}),
+        (["1 234,50 €", "99,00 €", "2 000 000,25 €"], {"type": "number", "decimalChar": ",", "groupChar": " "}),
+        (["1'234.50", "99.10", "10'000.00"], {"type": "number", "groupChar": "'"}),
+        (["12%", "7%", "100%"], {"type": "integer", "bareNumber": False}),
+        (["1.5e-3", "2.25E4", "-7"], {"type": "number"}),
+        (["31/12/2020", "01/02/2021", "15/03/2021"], {"type": "date", "format": "%d/%m/%Y"}),
+        (["12/31/2020", "02/01/2021", "03/15/2021"], {"type": "date", "format": "%m/%d/%Y"}),
+        (["20201231", "20210201", "19990315"], {"type": "date", "format": "%Y%m%d"}),
+        (["3 Mar 2020", "14 Dec 2021", "1 Jan 1999"], {"type": "date", "format": "%d %b %Y"}),
+        (["2020-12-31", "2021-02-01", "1999-03-15"], {"type": "date"}),
+        (["2020-12-31 08:15:00", "2021-02-01 10:00:01", "1999-03-15 23:59:59"], {"type": "datetime"}),
+        (["12/31/2020 8:15 PM", "02/01/2021 10:00 AM"], {"type": "datetime", "format": "%m/%d/%Y %I:%M %p"}),
+        (["08:15", "23:59", "00:00"], {"identifier": True}),
+        (["Yes", "no", "YES", "n/a"], {"type": "boolean", "trueValues": ["YES", "Yes"], "falseValues": ["no"]}),
+        (["oui", "non"], {"type": "boolean"}),
+        (["red", "green", "blue"], {"type": "string", "categories": ["blue", "green", "red"]}),
+        (["01067", "80331", "02826"], {"type": "string", "categories": ["01067", "02826", "80331"]}),
+        (["A", "NA", "B"], {"categories": ["A", "B"], "missingValues": ["", "NA"]}),
+        (["unknown", "A", "B"], {"categories": ["A", "B", "unknown"]}),
+        (["", "", ""], {"identifier": True}),
+        ([1, 5, 3], {"type": "integer"}),
+        ([True, False, None], {"type": "boolean"}),
+        ([0.5, 1.25, None], {"type": "number"}),
+    ],
+)
+def test_what_columns_are_taken_for(values, wanted):
+    field = column(values * 20)
+    assert {key: field.get(key) for key in wanted} == wanted
+
+
+def test_an_order_of_day_and_month_that_nothing_decides_is_said():
+    field = column(["01/02/2020", "03/04/2021", "05/06/2022"] * 10)
+    assert field["format"] == "%m/%d/%Y"
+    assert "%d/%m/%Y reads every cell as well" in field["why"]
+    field = column(["01/02/2020", "03/04/2021", "05/06/2022"] * 10, cost=["1,5", "2,25", "1.000,75"] * 10)
+    assert field["format"] == "%d/%m/%Y", "decimal commas elsewhere speak for days first"
+
+
+def test_a_point_that_could_part_thousands_follows_the_other_columns():
+    alone = column(["1.234", "5.678", "9.999"] * 10)
+    assert alone["type"] == "number"
+    assert "may be read in two ways" in alone["why"]
+    beside = column(["1.234", "5.678", "9.999"] * 10, cost=["1,5", "2,25", "1.000,75"] * 10)
+    assert beside["type"] == "integer"
+    assert beside["groupChar"] == "."
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([f"user{k}@example.org" for k in range(60)], "e-mail"),
+        ([f"+49 351 {k:07d}" for k in range(60)], "telephone"),
+        ([f"{k:08x}-1234-1234-1234-123456789abc" for k in range(60)], "UUID"),
+        ([f"the patient came on day {k} and left" for k in range(100)], "free text"),
+        (list(range(500, 600)), "running number"),
+        ([f"Case {k}" for k in range(100)], "nearly every cell"),
+        ([10**17 + k * 10**15 for k in range(60)] * 2, "numbers this large"),
+        ([""] * 5, "every cell is empty"),
+    ],
+)
+def test_what_cannot_be_modelled_stays_in_the_document_with_a_reason(values, words):
+    field = column(values)
+    assert field["identifier"] is True
+    assert words in field["why"]
+
+
+def test_cells_that_cannot_be_read_are_counted():
+    field = column(["17"] * 120 + ["about 5", *(str(k) for k in range(80))])
+    assert field["type"] == "integer"
+    assert "1 cells cannot be read" in field["why"]
+
+
+def test_bounds_are_round_and_outside_of_what_was_seen():
+    field = column([18.25, 97.75, 44.5] * 10)
+    assert field["constraints"] == {"minimum": 0.0, "maximum": 100.0, "required": True}
+    field = column(["1998-05-01", "2021-02-03", ""] * 10)
+    assert field["constraints"] == {"minimum": "1998-01-01", "maximum": "2021-12-31"}
+
+
+def test_the_draft_of_a_typed_table_is_a_schema_that_reads_it(tmp_path):
+    tables.write_parquet(tmp_path / "t.parquet", tables.table(300))
+    document = sundog.draft_schema(tmp_path / "t.parquet")
+    schema = Schema.from_json(document)
+    assert [column.kind for column in schema.columns if hasattr(column, "kind")] == [
+        "integer",
+        "integer",
+        "number",
+        "date",
+        "datetime",
+    ]
+    assert document["name"] == "t"
+    made = sundog.Synthesizer(schema, rho=0.5, method="independent", accept_unreviewed=True)
+    assert made.fit(tmp_path / "t.parquet").sample(5).num_rows == 5
+
+
+def test_pandas_frames_can_be_drafted():
+    frame = pd.DataFrame({"a": pd.Categorical(["x", "y"] * 30), "b": np.arange(60) / 4})
+    fields = fields_of(sundog.draft_schema(frame, dataset="t"))
+    assert fields["a"]["categories"] == ["x", "y"]
+    assert fields["b"]["sundog"]["decimals"] == 2
+
+
+def test_a_column_without_a_name_is_mentioned(tmp_path):
+    (tmp_path / "t.csv").write_text("a,,b\n1,2,3\n4,5,6\n")
+    document = sundog.draft_schema(tmp_path / "t.csv")
+    assert list(fields_of(document)) == ["a", "b"]
+    assert "without a name in the header, left out: 1" in document["notes"]
+
+
+def test_the_ledger_knows_before_anything_is_read_and_the_file_is_the_owners(tmp_path):
+    hospital.write(tmp_path / "cases.csv", 300, encoding=ENCODING)
+    outcome = run_command(tmp_path, "schema", "draft", "cases.csv", "-o", "draft.json")
+    assert outcome.code == 0, outcome.stderr
+    assert [entry["mechanism"] for entry in outcome.ledger] == ["disclosed"]
+    assert stat.S_IMODE((tmp_path / "draft.json").stat().st_mode) == 0o600
+    assert "25 fields, of which 8 are left out" in outcome.stdout
+    for word in ("Müller", "Dresden", "01", "example.org"):
+        assert word not in outcome.stdout.replace("sundog", "")
+    said = json.loads(run_command(tmp_path, "schema", "draft", "cases.csv", "-o", "d2.json", "--json").stdout)
+    assert said["confidential"] is True
+    assert said["leftOut"] == 8
