@@ -89,8 +89,8 @@ def test_settings_change_the_generator_and_are_saved_with_the_model(tmp_path):
     ("settings", "word"),
     [
         ({"row": 5}, r"no setting 'row'; it has rows, mutations"),
-        ({"rows": "many"}, "wrong kind"),
-        ({"rows": 0}, "rows is 0"),
+        ({"rows": "many"}, "it must be a whole number from 1 to"),
+        ({"rows": 0}, "found 0; it must be a whole number from 1 to"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(settings, word):

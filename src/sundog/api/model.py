@@ -25,7 +25,7 @@ from sundog.methods.checks import check_public
 from sundog.methods.loop import fit_released, sample
 from sundog.methods.recipe import Recipe
 from sundog.methods.recipes import recipe_of
-from sundog.methods.settings import with_settings
+from sundog.methods.settings import check_generator_settings, with_settings
 from sundog.postprocess.match import match
 from sundog.postprocess.matching import Matching
 from sundog.random.keys import key_of, split
@@ -62,12 +62,9 @@ class Model:
         settings: Mapping[str, Any] | None = None,
     ) -> "Model":
         """Fit a method to earlier measurements: no private data, no cost. `public`: a public table to start from."""
-        recipe, seed = with_settings(recipe_of(method), settings or {}), fresh_seed() if seed is None else seed
-        known = public_rows_of(public, released.schema)
-        if known is not None:
-            check_public(recipe)
-        fit_key, _ = split(key_of(seed), 2)
-        return Model(released, recipe, seed, fit_released(fit_key, released, recipe=recipe, public=known), known)
+        check_generator_settings(settings or {})
+        recipe = with_settings(recipe_of(method), settings or {})
+        return _fitted(released, recipe, seed=fresh_seed() if seed is None else seed, public=public)
 
     @property
     def note(self) -> str:
@@ -173,12 +170,19 @@ def load(folder: str | Path) -> Model:
     except (OSError, ValueError, KeyError, TypeError):
         raise UserError(f"{str(folder)!r} holds no saved model; save one with model.save(folder).") from None
     released = Released.load(source / "released.json")
+    recipe = with_settings(recipe_of(method), changed)
     state = load_fitted(source, schema=released.schema, settings=settings)
     if state is None:
-        again = Model.from_released(released, method=method, seed=seed, public=public, settings=changed)
-        return replace(again, refitted=True)
-    recipe = with_settings(recipe_of(method), changed)
+        return replace(_fitted(released, recipe, seed=seed, public=public), refitted=True)
     return Model(released, recipe, seed, state, public_rows_of(public, released.schema))
+
+
+def _fitted(released: Released, recipe: Recipe, *, seed: int, public: Any) -> Model:
+    known = public_rows_of(public, released.schema)
+    if known is not None:
+        check_public(recipe)
+    fit_key, _ = split(key_of(seed), 2)
+    return Model(released, recipe, seed, fit_released(fit_key, released, recipe=recipe, public=known), known)
 
 
 def public_rows_of(public: Any, schema: Schema) -> Rows | None:

@@ -69,9 +69,10 @@ class Synthesizer:
         self.schema = Schema.of(schema)
         self.privacy = Privacy(epsilon, delta, rho, neighbours, unit, rows_per_unit)
         self.generation = Generation(method, settings, public, seed, workload, adjust, adjust_share)
-        self.recipe = with_settings(recipe_of(method), settings or {})
+        recipe = recipe_of(method)
         if workload is not None:
-            self.recipe = with_workload(self.recipe, _workload(workload, self.schema))
+            recipe = with_workload(recipe, _workload(workload, self.schema))
+        self.recipe = with_settings(recipe, settings or {})
         self._public = public_rows_of(public, self.schema)
         if adjust is not None:
             if not 0 < adjust_share < 1:

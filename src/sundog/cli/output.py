@@ -47,6 +47,8 @@ def read_settings(given: list[str] | None) -> dict[str, Any]:
         name, equals, value = each.partition("=")
         if not equals or not name:
             raise UserError(f"--set: found {each!r}; write NAME=VALUE, such as rows=1000.")
+        if name in made:
+            raise UserError(f"--set: found {name!r} twice; set it once.")
         try:
             made[name] = json.loads(value)
         except ValueError:

@@ -9,10 +9,12 @@ cell -> leaf by the leaves' proportions (systematically) -> uniform on the leaf'
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from sundog.declare import Range, check_declared
 from sundog.domain import Categorical, Column
 from sundog.domain.axis import Axis
 from sundog.estimate.hierarchy import estimate_leaves
@@ -128,16 +130,23 @@ def _divided(leaves: Leaves, finer: Axis) -> Leaves:
 
 @dataclass(frozen=True)
 class Bins:
-    """How coarse: about `most` bins of equal mass for numbers; labels rarer than `rare` are merged, in runs of that mass.
+    """How coarse: numbers in bins of about equal mass, rare labels merged, in runs of that mass."""
 
-    Where the noise in a column is less than `TYPICAL`, they are finer by the square root of that, at most `finest` times.
-    A `taper` below 1 makes bins in the tails narrower, and those in the middle wider; at 0 all are of equal width.
-    """
+    most: Annotated[int, "About so many bins per numeric column.", Range(2, 10**4)] = 16
+    rare: Annotated[float, "Labels with a smaller share of the rows are merged.", Range(0, 1)] = 0.005
+    finest: Annotated[
+        float,
+        "Where the noise is small, bins are finer by the square root of that, at most so many times.",
+        Range(1, 100),
+    ] = 1.0
+    taper: Annotated[
+        float,
+        "Below 1, bins in the tails are narrower and those in the middle wider; at 0 all are of equal width.",
+        Range(0, 1),
+    ] = 1.0
 
-    most: int = 16
-    rare: float = 0.005
-    finest: float = 1.0
-    taper: float = 1.0
+    def __post_init__(self) -> None:
+        check_declared(self)
 
     def axes(self, released: Released) -> dict[str, Axis]:
         """The derived axis of every column that was measured alone."""

@@ -6,10 +6,12 @@ measurements: no privacy cost, and by the measurements' exact loss never worse t
 """
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float
 
+from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.generate.base import Ending
@@ -33,9 +35,12 @@ class PolishedState:
 class Polished:
     """`rows` rounded rows of the `projection`, improved by the `genetic` search."""
 
-    rows: int = 2000
+    rows: Annotated[int, "How many rounded rows the search starts from.", Range(1, 10**6)] = 2000
     projection: AnnealedProjection = field(default_factory=AnnealedProjection)
     genetic: Genetic = field(default_factory=lambda: Genetic(generations=5000))
+
+    def __post_init__(self) -> None:
+        check_declared(self)
 
     def supports(self, query: Query) -> bool:
         """What the projection supports."""

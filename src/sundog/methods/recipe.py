@@ -6,8 +6,9 @@ columns and rare labels are then binned by what that first measurement showed; t
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.estimate.bins import Bins
 from sundog.generate import Generator, UsesPublic
@@ -25,8 +26,13 @@ class First:
     """
 
     queries: Builder
-    share: float
+    share: Annotated[
+        float, "The part of the budget that the first measurements (of single columns) take.", Range(0.001, 0.999)
+    ]
     shares: Callable[[Schema], list[float]] | None = None
+
+    def __post_init__(self) -> None:
+        check_declared(self)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ METHODS = {
             nothing,
             Everything(),
             Independent(),
-            first=First(hierarchical, 1.0, hierarchical_shares),
+            first=First(hierarchical, 0.5, hierarchical_shares),
             uses="one-way marginals",
             cost="seconds",
         ),

@@ -1,23 +1,58 @@
-"""The settings of a method."""
+"""The settings of a method: all that its parts declare (declare.py), by one name each.
+
+The generator's own have plain names (rows, descent.rate); those of the other parts begin with the part: rule.rounds (T),
+rule.per_round (K), bins.most, first.share, workload.directions. What a part does not declare cannot be set.
+"""
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
+from sundog.declare import Setting, changed, settings_of
 from sundog.errors import UserError
 from sundog.methods.recipe import Recipe
+from sundog.methods.workloads import nothing
+
+MEASURING = ("rule", "bins", "first", "workload")
+"""The parts whose settings say what is measured; all others are the generator's."""
 
 
-def with_settings(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
-    """The recipe with some of its generator's settings changed."""
-    known = [field.name for field in fields(recipe.generator)]  # type: ignore[arg-type]
-    for name in settings:
-        if name not in known:
-            raise UserError(f"method {recipe.name!r} has no setting {name!r}; it has {', '.join(known) or 'none'}.")
-    try:
-        generator = replace(recipe.generator, **settings)  # type: ignore[type-var]
-    except TypeError:
-        raise UserError(
-            f"method {recipe.name!r}: a setting has a value of the wrong kind; see its docs page."
-        ) from None
-    return replace(recipe, generator=generator, settings=tuple(settings.items()))
+def method_settings(recipe: Recipe) -> dict[str, Setting]:
+    """Every setting of a method, with its default, in the order in which the parts work."""
+    found = settings_of(recipe.generator)
+    for part in MEASURING:
+        if part != "first" or recipe.workload is not nothing:  # first takes all where nothing follows
+            found |= settings_of(getattr(recipe, part), prefix=f"{part}.")
+    return found
+
+
+def with_settings(recipe: Recipe, given: Mapping[str, Any]) -> Recipe:
+    """The recipe with these settings changed; refuses, before anything is spent, what is unknown or not allowed."""
+    known = method_settings(recipe)
+    values = {name: _setting(recipe, known, name).read(value) for name, value in given.items()}
+    parts: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        part, _, rest = name.partition(".")
+        part, rest = (part, rest) if part in MEASURING else ("generator", name)
+        parts.setdefault(part, {})[rest] = value
+    made: dict[str, Any] = {part: changed(getattr(recipe, part), inner) for part, inner in parts.items()}
+    return replace(recipe, **made, settings=tuple(values.items()))
+
+
+def check_generator_settings(given: Mapping[str, Any]) -> None:
+    """Refuse settings of measuring where measuring is over: they would change nothing."""
+    for name in given:
+        if name.partition(".")[0] in MEASURING:
+            raise UserError(
+                f"setting {name!r}: it says what is measured, and these measurements are made; leave it out, or give it to "
+                "sundog measure or synthesize."
+            )
+
+
+def _setting(recipe: Recipe, known: Mapping[str, Setting], name: str) -> Setting:
+    if name in known:
+        return known[name]
+    group = [each for each in known if each.startswith(f"{name}.")]
+    if group:
+        raise UserError(f"setting {name!r}: it is a group; set {', '.join(group)}, each by its name.")
+    raise UserError(f"method {recipe.name!r} has no setting {name!r}; it has {', '.join(known) or 'none'}.")

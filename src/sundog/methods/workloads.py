@@ -1,7 +1,9 @@
 """The workloads of the named methods: from a schema to the queries that a method measures where users ask for nothing else."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from sundog.declare import Range, check_declared
 from sundog.domain import Categorical, Numeric, Schema
 from sundog.domain.constraints.kinds import ProtectedStatistic
 from sundog.generate.particles.declared_penalties import sigmoid_query
@@ -28,9 +30,12 @@ def nothing(schema: Schema) -> tuple[Query, ...]:
 
 @dataclass(frozen=True)
 class BinnedPairs:
-    """Every pair of columns (or the only one), numbers in at most `bins` bins, and what protected statistics need."""
+    """Every pair of columns (or the only one), on bins, and what protected statistics need."""
 
-    bins: int = 32
+    bins: Annotated[int, "The most bins per numeric column.", Range(2, 1000)] = 32
+
+    def __post_init__(self) -> None:
+        check_declared(self)
 
     def __call__(self, schema: Schema) -> tuple[Query, ...]:
         """The queries."""
@@ -43,12 +48,16 @@ class LabelsAndThresholds:
     """Pairs of label columns with every target, and linear thresholds over the numbers (RAP++: CM and LT).
 
     Without targets, pairs of label columns and halfspaces over all columns. Where pairs with a target would be too many,
-    pairs of label columns, targets among them. Thresholds: 20 along each of `directions` directions per numeric column, at
-    most `most_directions` in all, divided among the targets.
+    pairs of label columns, targets among them. Along every direction there are 20 thresholds.
     """
 
-    directions: int = 200
-    most_directions: int = 1000
+    directions: Annotated[int, "Random directions per numeric column, divided among the targets.", Range(1, 10**5)] = (
+        200
+    )
+    most_directions: Annotated[int, "The most directions in all.", Range(1, 10**5)] = 1000
+
+    def __post_init__(self) -> None:
+        check_declared(self)
 
     def __call__(self, schema: Schema) -> tuple[Query, ...]:
         """The queries."""

@@ -21,10 +21,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from sundog.declare import Range, check_declared
 from sundog.generate import Generator
 from sundog.queries import Marginal, Query
 from sundog.queries.sensitivity import gaussian_stddev
@@ -39,16 +40,25 @@ FIXED_POINT = 16
 
 @dataclass(frozen=True)
 class AIM:
-    """`rounds` per column at the start, the share for choosing, the model's size limit, the workload's weights c_s."""
+    """How the budget is divided; and the workload's weights c_s."""
 
-    rounds: float = 16.0
-    share_select: float = 0.1
-    megabytes: float = 1.0
+    rounds: Annotated[
+        float, "T / d: rounds per column that the budget would pay for at the start.", Range(0.01, 10**4)
+    ] = 16.0
+    share_select: Annotated[
+        float, "1 - alpha: the part of each round's budget that choosing takes.", Range(0.001, 0.999)
+    ] = 0.1
+    megabytes: Annotated[
+        float, "MAX-SIZE: the largest model, reached with the last of the budget.", Range(0.0001, 10**5)
+    ] = 1.0
     weights: tuple[float, ...] | None = None
     selects = True
     reads_model = True
     columns_first = True
     refits = True
+
+    def __post_init__(self) -> None:
+        check_declared(self)
 
     def weighted(self, weights: tuple[float, ...]) -> "AIM":
         """The rule with the workload's weights."""

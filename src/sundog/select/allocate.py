@@ -13,11 +13,12 @@ kappa is the share of the noise that survives in the synthetic rows: they averag
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
@@ -41,20 +42,22 @@ class Option:
 
 @dataclass(frozen=True)
 class Allocate:
-    """`share_scores` of the budget left goes to scores; `coarse` cells a column at the second resolution.
+    """Scores, then tables; errors count by the workload's `weights`."""
 
-    Errors count by the workload's `weights`, and `target_weight` times as much in pairs with a target.
-    """
-
-    share_scores: float = 0.04
-    coarse: int = 6
-    kappa: float = 0.34
-    target_weight: float = 2.0
+    share_scores: Annotated[float, "The part of the budget left that scores take.", Range(0.001, 0.999)] = 0.04
+    coarse: Annotated[int, "Cells per column at the second resolution.", Range(2, 1000)] = 6
+    kappa: Annotated[float, "The share of the noise that is taken to survive in the rows.", Range(0.001, 10)] = 0.34
+    target_weight: Annotated[
+        float, "How many times as much errors count in pairs with a target.", Range(0.001, 1000)
+    ] = 2.0
     weights: tuple[float, ...] | None = None
     selects = False
     reads_model = False
     columns_first = True
     refits = False
+
+    def __post_init__(self) -> None:
+        check_declared(self)
 
     def weighted(self, weights: tuple[float, ...]) -> "Allocate":
         """The rule with the workload's weights."""

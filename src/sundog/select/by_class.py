@@ -6,11 +6,11 @@ equally for every other class there is; within a class the budget is divided as 
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from sundog.errors import UserError
+from sundog.declare import Range, check_declared
 from sundog.generate import Generator
 from sundog.queries import Conditional, Query
 from sundog.released import Proposal, Released
@@ -21,17 +21,18 @@ TABLES = {"Marginal", "BinaryTree"}
 
 @dataclass(frozen=True)
 class ByClass:
-    """One shot; `tables` of the budget for marginals and trees where there is anything else."""
+    """One shot."""
 
-    tables: float = 0.2
+    tables: Annotated[
+        float, "The part of the budget for marginals and trees, where there is anything else.", Range(0.001, 0.999)
+    ] = 0.2
     selects = False
     reads_model = False
     columns_first = True
     refits = False
 
     def __post_init__(self) -> None:
-        if not 0 < self.tables < 1:
-            raise UserError(f"by class: found {self.tables} for tables; it must lie between 0 and 1.")
+        check_declared(self)
 
     def propose(
         self,

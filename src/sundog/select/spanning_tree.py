@@ -9,8 +9,9 @@ leave, not half: scores are thousands of rows apart, the noise of measuring is w
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+from sundog.declare import Range, check_declared
 from sundog.generate import Generator
 from sundog.queries import Query
 from sundog.released import Proposal, Released, Selection
@@ -19,13 +20,16 @@ from sundog.select.base import estimates, leftover
 
 @dataclass(frozen=True)
 class SpanningTree:
-    """`share_select` of each edge's budget goes to choosing it."""
+    """One edge per round."""
 
-    share_select: float = 0.1
+    share_select: Annotated[float, "The part of each edge's budget that choosing it takes.", Range(0.001, 0.999)] = 0.1
     selects = True
     reads_model = True
     columns_first = True
     refits = False
+
+    def __post_init__(self) -> None:
+        check_declared(self)
 
     def propose(
         self,

@@ -9,11 +9,12 @@ twice.
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from jaxtyping import Bool
 
+from sundog.declare import Range, check_declared
 from sundog.generate import Generator
 from sundog.queries import Query
 from sundog.released import Proposal, Released, Score, Selection
@@ -25,17 +26,20 @@ FORBIDDEN = 1 << 50
 
 @dataclass(frozen=True)
 class WorstError:
-    """T rounds of K choices; `share_select` of each round's budget goes to choosing."""
+    """T rounds of K choices."""
 
-    rounds: int = 20
-    per_round: int = 1
-    share_select: float = 0.5
-    score: Score = "L1"
-    megabytes: float = 1.0
+    rounds: Annotated[int, "T: how many rounds there are.", Range(1, 10**5)] = 20
+    per_round: Annotated[int, "K: how many are chosen in a round.", Range(1, 10**5)] = 1
+    share_select: Annotated[float, "The part of each round's budget that choosing takes.", Range(0.001, 0.999)] = 0.5
+    score: Annotated[Score, "How an answer's error is taken: the sum over its cells, or the largest."] = "L1"
+    megabytes: Annotated[float, "The largest model, for generators whose model grows.", Range(0.0001, 10**5)] = 1.0
     selects = True
     reads_model = True
     columns_first = True
     refits = True
+
+    def __post_init__(self) -> None:
+        check_declared(self)
 
     def propose(
         self,

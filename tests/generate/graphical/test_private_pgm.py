@@ -116,9 +116,10 @@ def test_what_was_measured_twice_counts_as_one_more_precise_measurement():
     assert np.allclose(target.precisions, 5 * len(REAL) ** 2)
 
 
-def test_a_model_beyond_the_limit_is_refused_with_a_remedy():
-    with pytest.raises(UserError, match=r"junction tree of .* MB; at most 0\.0001 are allowed"):
-        fitted(release([*one_way(), *binned()]), Graphical(megabytes=0.0001))
+def test_a_model_beyond_the_limit_is_refused_with_a_remedy(monkeypatch):
+    monkeypatch.setattr("sundog.generate.graphical.private_pgm.CELL_MEGABYTES", 1.0)
+    with pytest.raises(UserError, match=r"junction tree of .* MB; at most 2 are allowed"):
+        fitted(release([*one_way(), *binned()]), Graphical(megabytes=2))
 
 
 def test_the_size_with_a_query_is_the_size_after_it(state):

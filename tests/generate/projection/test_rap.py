@@ -189,7 +189,7 @@ def test_sparsemax_is_the_projection_onto_the_simplex():
 
 
 def test_wrong_settings_are_named():
-    with pytest.raises(UserError, match="found 0 soft rows"):
+    with pytest.raises(UserError, match="found 0; it must be a whole number from 1"):
         RelaxedProjection(rows=0)
     with pytest.raises(UserError, match=r"sharpness 8\.0 to 4\.0"):
         Annealing(8.0, 4.0)

@@ -17,10 +17,12 @@ What differs from the paper and why (figures in docs/private-gsd.md):
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float
 
+from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
@@ -54,41 +56,43 @@ class GeneticState:
 
 @dataclass(frozen=True)
 class Genetic:
-    """The search's settings.
+    """The search's settings."""
 
-    rows: N'; by default as many as the table has, at most 100,000.
-    mutations, crossovers: P_mut and P_cross, the candidates of a generation.
-    elite_size: how many datasets donate values in crossovers.
-    generations: the most there may be; by default 500 N'.
-    window: the search stops when N' * window generations lower the loss by less than `tolerance` of it; a search that
-        goes on from fitted rows (adaptive rounds) looks ten times as often.
-    seconds: a cap on the time of one search; what is found then depends on the machine.
-    stop_at_noise: stop where the loss is what the private table itself would have.
-    changes: cells changed by one candidate of operator "best of population" (the paper's mutation and crossover rate).
-    """
-
-    rows: int | None = None
-    mutations: int = 50
-    crossovers: int = 50
-    elite_size: int = 2
-    generations: int | None = None
-    window: float = 1.0
-    tolerance: float = 1e-4
-    seconds: float | None = None
-    stop_at_noise: bool = False
-    operator: Operator = "every improvement"
-    changes: int = 1
+    rows: Annotated[int | None, "N'; by default as many as the table has, at most 100,000.", Range(1, 10**7)] = None
+    mutations: Annotated[
+        int, "P_mut: how many candidates of a generation give a cell another value.", Range(0, 10**5)
+    ] = 50
+    crossovers: Annotated[
+        int, "P_cross: how many candidates of a generation take a cell's value from another row.", Range(0, 10**5)
+    ] = 50
+    elite_size: Annotated[int, "How many datasets donate values in crossovers.", Range(1, 100)] = 2
+    generations: Annotated[int | None, "The most generations there may be; by default 500 N'.", Range(0, 10**12)] = None
+    window: Annotated[
+        float,
+        "The search ends when N' * window generations lower the loss by less than `tolerance` of it; one that goes on from "
+        "fitted rows (adaptive rounds) looks ten times as often.",
+        Range(1e-6, 1e9),
+    ] = 1.0
+    tolerance: Annotated[float, "See window.", Range(0, 1)] = 1e-4
+    seconds: Annotated[
+        float | None, "A cap on the time of one search; what is found then depends on the machine.", Range(0, 10**7)
+    ] = None
+    stop_at_noise: Annotated[bool, "Stop where the loss is what the private table itself would have."] = False
+    operator: Annotated[
+        Operator, "Accept every improving candidate in turn, or only the best of a generation (the paper's)."
+    ] = "every improvement"
+    changes: Annotated[
+        int,
+        "Cells that one candidate of operator 'best of population' changes (the paper's mutation and crossover rate).",
+        Range(1, 1000),
+    ] = 1
 
     def __post_init__(self) -> None:
-        least = {"rows": 1, "mutations": 0, "crossovers": 0, "elite_size": 1, "generations": 0, "changes": 1}
-        for name, low in least.items():
-            value = getattr(self, name)
-            if value is not None and value < low:
-                raise UserError(f"genetic search: {name} is {value}; it must be {low} or more.")
-        if self.mutations + self.crossovers < 1 or self.window <= 0:
-            raise UserError("genetic search: a generation needs a candidate, and the window must be above 0.")
+        check_declared(self)
+        if self.mutations + self.crossovers < 1:
+            raise UserError("genetic search: mutations and crossovers are both 0; a generation needs a candidate.")
         if self.changes > 1 and self.operator != "best of population":
-            raise UserError("genetic search: several changes a candidate need operator 'best of population'.")
+            raise UserError("genetic search: several changes per candidate need operator 'best of population'.")
 
     def supports(self, query: Query) -> bool:
         """Every class of queries that has a form."""

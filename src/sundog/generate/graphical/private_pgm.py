@@ -21,11 +21,12 @@ library (an oracle in the tests):
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
+from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
@@ -62,15 +63,19 @@ class GraphicalState:
 
 @dataclass(frozen=True)
 class Graphical:
-    """`megabytes` bounds the junction tree; `iterations` and `tolerance` (relative gain of 50 steps) the descent.
+    """The size of the model and the effort of its descent."""
 
-    A model that was fitted before and is only to take in another measurement makes at most `refit_iterations`.
-    """
+    megabytes: Annotated[float, "The largest junction tree.", Range(1, 10**5)] = 32.0
+    iterations: Annotated[int, "The most steps of the descent.", Range(1, 10**7)] = 1000
+    refit_iterations: Annotated[
+        int, "The same for a fitted model that is to take in another measurement.", Range(1, 10**7)
+    ] = 200
+    tolerance: Annotated[float, "The descent ends when 50 steps gain less than this part of the loss.", Range(0, 1)] = (
+        1e-3
+    )
 
-    megabytes: float = 32.0
-    iterations: int = 1000
-    refit_iterations: int = 200
-    tolerance: float = 1e-3
+    def __post_init__(self) -> None:
+        check_declared(self)
 
     def supports(self, query: Query) -> bool:
         """Marginals."""

@@ -13,11 +13,12 @@ itself). Any marginals may be given (any number of columns, differently cut).
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.estimate.consistency import consistent, estimates_of
@@ -53,26 +54,34 @@ class ParticleState:
 
 @dataclass(frozen=True)
 class Particles:
-    """The hyperparameters; the defaults are those of the method `privpgd`. `particles` is the most that are used.
+    """The hyperparameters; the defaults are those of the method `privpgd`."""
 
-    Small tables get four a row, but at least 10,000; of a state fitted before, the number stays.
-    """
+    particles: Annotated[
+        int,
+        "The most particles; small tables get four per row, but at least 10,000. Of a state fitted before, the number stays.",
+        Range(10, 10**7),
+    ] = 100_000
+    epochs: Annotated[int, "Passes over all marginals.", Range(1, 10**6)] = 200
+    steps: Annotated[
+        int, "The least number of steps, since few marginals make few steps per epoch.", Range(1, 10**7)
+    ] = 1500
+    batch: Annotated[int, "Marginals per step.", Range(1, 10**4)] = 5
+    directions: Annotated[int, "Directions per marginal and step along which distances are taken.", Range(1, 1000)] = 3
+    pool: Annotated[int, "Directions per marginal that are drawn once, for steps to choose from.", Range(1, 10**4)] = 64
+    updated: Annotated[float, "The share of particles that a step moves.", Range(0.001, 1)] = 1.0
+    rate: Annotated[float, "The learning rate at the start.", Range(1e-9, 100)] = 0.3
+    final_rate: Annotated[float, "The learning rate at the end.", Range(1e-9, 100)] = 3e-4
+    refit: Annotated[float, "The share of epochs and rate for particles that were fitted before.", Range(0.001, 1)] = (
+        0.25
+    )
+    embedding: Annotated[Kind, "Where labels lie: on a line, or at the corners of a simplex."] = "line"
+    consistency: Annotated[bool, "Make the marginals agree with each other first."] = True
+    projection: Annotated[Projection, "How noisy marginals become probability measures."] = "sliced W1"
+    buckets: Annotated[int, "Buckets of the sort along a direction (engine numba).", Range(16, 10**6)] = 4096
+    engine: Annotated[Engine, "What computes: threads, an accelerator, or an accelerator where there is one."] = "auto"
 
-    particles: int = 100_000
-    epochs: int = 200
-    steps: int = 1500
-    batch: int = 5
-    directions: int = 3
-    pool: int = 64
-    updated: float = 1.0
-    rate: float = 0.3
-    final_rate: float = 3e-4
-    refit: float = 0.25
-    embedding: Kind = "line"
-    consistency: bool = True
-    projection: Projection = "sliced W1"
-    buckets: int = 4096
-    engine: Engine = "auto"
+    def __post_init__(self) -> None:
+        check_declared(self)
 
     def supports(self, query: Query) -> bool:
         """Marginals of any number of columns, and the sums that protected statistics need."""

@@ -10,10 +10,12 @@ The search of Private-GSD is what makes overlapping tables agree in rows; poolin
 """
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from sundog.declare import Range, check_declared
 from sundog.domain import Categorical, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
@@ -47,12 +49,23 @@ class PooledState:
 
 @dataclass(frozen=True)
 class PooledSearch:
-    """`passes` times as many candidates as there are cells; ends early when a pass gains less than `tolerance`."""
+    """The settings of the search."""
 
-    rows: int | None = None
-    passes: int = 20
-    tolerance: float = 0.01
-    crossover: float = 0.7
+    rows: Annotated[
+        int | None,
+        "How many rows the search holds; by default as many as the table has, at most 200,000.",
+        Range(1, 10**7),
+    ] = None
+    passes: Annotated[
+        int, "How many times as many candidates are tried as there are cells, at most.", Range(1, 10**6)
+    ] = 20
+    tolerance: Annotated[
+        float, "The search ends when a pass lowers the loss by less than this part of it.", Range(0, 1)
+    ] = 0.01
+    crossover: Annotated[float, "The share of candidates that take their value from another row.", Range(0, 1)] = 0.7
+
+    def __post_init__(self) -> None:
+        check_declared(self)
 
     def supports(self, query: Query) -> bool:
         """Marginals of one or two columns."""

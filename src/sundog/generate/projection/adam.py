@@ -7,8 +7,9 @@ loss by `tolerance` (relative), the learning rate is halved; after `halvings` of
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
+from sundog.declare import Range, check_declared
 from sundog.generate.projection.panels import Kind, Matrix, Panel, add_panels
 from sundog.generate.projection.soft_table import HARD, Frame, Known
 from sundog.lazy_jax import jax, jit, jnp, optax
@@ -30,14 +31,19 @@ class Maker(Protocol):
 
 @dataclass(frozen=True)
 class Descent:
-    """`rate` for probabilities (logits or weights), `number_rate` for numbers in [0, 1]; at most `steps` steps."""
+    """How Adam goes and when it ends."""
 
-    rate: float = 0.1
-    number_rate: float = 0.01
-    steps: int = 1000
-    window: int = 25
-    tolerance: float = 0.01
-    halvings: int = 3
+    rate: Annotated[float, "The learning rate of probabilities (logits or weights).", Range(1e-9, 100)] = 0.1
+    number_rate: Annotated[float, "The learning rate of numbers, which lie in [0, 1].", Range(1e-9, 1)] = 0.01
+    steps: Annotated[int, "The most steps.", Range(0, 10**7)] = 1000
+    window: Annotated[int, "Steps between two looks at the loss.", Range(1, 10**5)] = 25
+    tolerance: Annotated[
+        float, "A window that lowers the loss by less than this part of it halves the rate.", Range(0, 1)
+    ] = 0.01
+    halvings: Annotated[int, "After so many halvings the descent ends.", Range(0, 100)] = 3
+
+    def __post_init__(self) -> None:
+        check_declared(self)
 
 
 @dataclass(frozen=True, eq=False)

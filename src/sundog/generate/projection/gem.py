@@ -10,15 +10,15 @@ paper: one loss over all measurements weighted by their noise, no moving average
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from jaxtyping import Float
 
+from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
-from sundog.errors import UserError
 from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
 from sundog.generate.projection.adam import Descent, Params, descended
 from sundog.generate.projection.panels import Matrix
@@ -64,14 +64,13 @@ class NetworkState:
 class GenerativeNetwork:
     """`rows` noise vectors of `noise` numbers through hidden layers of these `widths`."""
 
-    rows: int = 1000
-    noise: int = 64
-    widths: tuple[int, ...] = (256, 256)
+    rows: Annotated[int, "How many noise vectors, and so soft rows, there are.", Range(1, 10**6)] = 1000
+    noise: Annotated[int, "How many numbers a noise vector has.", Range(1, 10**4)] = 64
+    widths: Annotated[tuple[int, ...], "The widths of the hidden layers.", Range(1, 10**4)] = (256, 256)
     descent: Descent = field(default_factory=lambda: Descent(rate=0.003))
 
     def __post_init__(self) -> None:
-        if min(self.rows, self.noise, *self.widths) < 1:
-            raise UserError("generative network: rows, noise and widths must be 1 or more.")
+        check_declared(self)
 
     def supports(self, query: Query) -> bool:
         """Marginals and trees."""

@@ -16,15 +16,15 @@ chooses, every earlier measurement stays in the loss). What differs from the pap
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from jaxtyping import Float
 
+from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
-from sundog.errors import UserError
 from sundog.estimate.bins import leaves_of, uniform_leaves
 from sundog.generate.projection.adam import Descent, Params, Problem, descended, hard_matrix
 from sundog.generate.projection.panels import Matrix, MeasuredCells, Panel, label_axes, member_answers, member_panels
@@ -62,13 +62,12 @@ class SoftMaker:
 class RelaxedProjection:
     """`rows` soft rows (the paper's n'), on the simplex by `simplex`, moved by `descent`."""
 
-    rows: int = 1000
-    simplex: Simplex = "softmax"
+    rows: Annotated[int, "The paper's n': how many soft rows there are.", Range(1, 10**6)] = 1000
+    simplex: Annotated[Simplex, "How numbers become probabilities."] = "softmax"
     descent: Descent = field(default_factory=Descent)
 
     def __post_init__(self) -> None:
-        if self.rows < 1:
-            raise UserError(f"relaxed projection: found {self.rows} soft rows; it must be 1 or more.")
+        check_declared(self)
 
     def supports(self, query: Query) -> bool:
         """Marginals and trees."""

@@ -16,10 +16,12 @@ one-way measurements removes the usual cause; see docs/projection.md for what to
 """
 
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float
 
+from sundog.declare import Range, check_declared
 from sundog.domain import Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
@@ -48,27 +50,29 @@ Sharpness = dict[Kind, float]
 class Annealing:
     """Sigma of every class from `first`, doubling when a window gains less than `tolerance`, up to `last`."""
 
-    first: float = 256.0
-    last: float = 2048.0
-    tolerance: float = 0.001
+    first: Annotated[float, "The sharpness at the start.", Range(1e-3, 1e6)] = 256.0
+    last: Annotated[float, "The descent ends when the softest class is sharper than this.", Range(1e-3, 1e9)] = 2048.0
+    tolerance: Annotated[
+        float, "A class whose loss a window lowers by less than this part of it becomes twice as sharp.", Range(0, 1)
+    ] = 0.001
 
     def __post_init__(self) -> None:
-        if not 0 < self.first <= self.last:
-            raise UserError(f"annealing: found sharpness {self.first} to {self.last}; it must be above 0 and not fall.")
+        check_declared(self)
+        if self.first > self.last:
+            raise UserError(f"annealing: found sharpness {self.first} to {self.last}; it must not fall.")
 
 
 @dataclass(frozen=True)
 class AnnealedProjection:
     """`rows` mixed rows (the paper's n-hat), moved by `descent` while `annealing` sharpens the thresholds."""
 
-    rows: int = 1000
-    simplex: Simplex = "softmax"
+    rows: Annotated[int, "The paper's n-hat: how many mixed rows there are.", Range(1, 10**6)] = 1000
+    simplex: Annotated[Simplex, "How numbers become probabilities."] = "softmax"
     descent: Descent = field(default_factory=Descent)
     annealing: Annealing = field(default_factory=Annealing)
 
     def __post_init__(self) -> None:
-        if self.rows < 1:
-            raise UserError(f"annealed projection: found {self.rows} soft rows; it must be 1 or more.")
+        check_declared(self)
 
     def supports(self, query: Query) -> bool:
         """Marginals, trees, ranges and halfspaces, by label or not; conditions on labels name one label."""
