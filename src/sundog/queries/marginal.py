@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Int
@@ -21,7 +21,7 @@ from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
-from sundog.queries.base import whole_key
+from sundog.queries.base import Query, whole_key
 from sundog.queries.choosing import label_names, sampled, targets_of
 
 
@@ -46,6 +46,11 @@ class Marginal:
     def shape(self) -> tuple[int, ...]:
         """The number of cells along each axis."""
         return tuple(axis.size for axis in self.axes)
+
+    @property
+    def tables(self) -> "tuple[Marginal, ...]":
+        """Itself, as the only one."""
+        return (self,)
 
     @property
     def block(self) -> int:
@@ -119,6 +124,25 @@ class Marginal:
         'smoker (3)'
         """
         return Marginal(tuple(Axis.of(schema.column(name), bins) for name in columns))
+
+
+def tables_of(query: Query) -> tuple[Marginal, ...]:
+    """The marginals that a query consists of, one after the other (a marginal, a tree); none where it is something else."""
+    return query.tables if isinstance(query, _OfTables) else ()
+
+
+@runtime_checkable
+class _OfTables(Protocol):
+    """A query that consists of marginals."""
+
+    @property
+    def tables(self) -> tuple[Marginal, ...]:
+        """The marginals, one after the other."""
+
+
+def one_way_axis(query: Query) -> Axis | None:
+    """The axis of a marginal of one column; None for any other query."""
+    return query.axes[0] if isinstance(query, Marginal) and len(query.axes) == 1 else None
 
 
 def marginals(

@@ -8,10 +8,10 @@ import pytest
 from generate.projection.projection_cases import MIXED, mixed_rows, released
 from sundog.estimate.bins import leaves_of
 from sundog.generate.projection.adam import Problem, hard_matrix
+from sundog.generate.projection.forms.marginal import _add_tile, tile_panels
 from sundog.generate.projection.panels import add_panels
 from sundog.generate.projection.rap import SoftMaker, axes_of, held_frame, panels_of, targets_of
 from sundog.generate.projection.soft_table import SoftTable, fresh_params, known_of
-from sundog.generate.projection.tiles import _add_tile, tile_panels
 from sundog.queries import BinaryTree, Marginal, answer
 from sundog.queries.workload import Workload
 from sundog.random.keys import key_of, normals, split
@@ -124,7 +124,7 @@ def test_new_tables_of_later_rounds_compile_nothing():
     params = fresh_params(key_of(1), frame, leaves=leaves, rows=50)
     compiled = []
     for queries in (first, later):
-        panels = tile_panels(frame, targets_of(released(queries, mixed_rows())))
+        panels = tile_panels(frame, targets_of(released(queries, mixed_rows())), known=known_of(frame, leaves, rows=50))
         matrix = hard_matrix(params, known_of(frame, leaves, rows=50), maker=SoftMaker(frame))
         jax.block_until_ready(add_panels(matrix, panels, sharpness=SHARPNESS)[1])
         compiled.append(_add_tile.compiled._cache_size())

@@ -15,7 +15,6 @@ from sundog.generate.projection.soft_table import HARD, Frame, Known
 from sundog.lazy_jax import jax, jit, jnp, optax
 
 Params = Any
-STILL: dict[Kind, float] = {"cells": 1.0, "ranges": 1.0, "halfspaces": 1.0}
 
 
 class Maker(Protocol):
@@ -54,6 +53,10 @@ class Problem:
     known: Known
     panels: Sequence[Panel]
 
+    def sharpness(self, value: float) -> dict[Kind, float]:
+        """One value for every kind of panel; the features need those of cells and of halfspaces."""
+        return dict.fromkeys(("cells", "halfspaces", *(panel.kind for panel in self.panels)), value)
+
     @property
     def annealed_kinds(self) -> tuple[Kind, ...]:
         """The classes whose sharpness matters: all but tables of labels, where there is anything else."""
@@ -63,8 +66,8 @@ class Problem:
 
     def exact_losses(self, params: Params) -> dict[Kind, float]:
         """The exact loss of each class: thresholds exact, labels in expectation over their rounding."""
-        exact: dict[Kind, float] = dict.fromkeys(("cells", "ranges", "halfspaces"), HARD)
-        losses, _ = add_panels(hard_matrix(params, self.known, maker=self.maker), self.panels, sharpness=exact)
+        matrix = hard_matrix(params, self.known, maker=self.maker)
+        losses, _ = add_panels(matrix, self.panels, sharpness=self.sharpness(HARD))
         return {kind: float(loss) for kind, loss in losses.items()}
 
 
@@ -115,10 +118,11 @@ def advanced(
 
 def descended(params: Params, problem: Problem, *, descent: Descent) -> Params:
     """The best parameters of a descent whose relaxed loss is the exact one (soft cells only)."""
-    position = started(params, problem, descent=descent, sharpness=STILL)
+    still = problem.sharpness(1.0)
+    position = started(params, problem, descent=descent, sharpness=still)
     best, halved = Best(params, float("inf")), 0
     for _ in range(0, descent.steps, descent.window):
-        position, losses = advanced(position, problem, steps=descent.window, sharpness=STILL)
+        position, losses = advanced(position, problem, steps=descent.window, sharpness=still)
         loss = sum(losses.values())
         if loss > best.loss * (1 - descent.tolerance):
             halved, position = halved + 1, slower(position)

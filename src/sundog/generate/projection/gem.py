@@ -22,10 +22,10 @@ from sundog.domain.rows import Rows
 from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
 from sundog.generate.projection.adam import Descent, Params, descended
 from sundog.generate.projection.panels import Matrix
-from sundog.generate.projection.rap import SoftMaker, held_frame, only_columns, problem_of, soft_answer
+from sundog.generate.projection.rap import SoftMaker, fits_soft_cells, held_frame, only_columns, problem_of, soft_answer
 from sundog.generate.projection.soft_table import Frame, Known, SoftTable, features, rounded
 from sundog.lazy_jax import Array, jax, jnp
-from sundog.queries import BinaryTree, Marginal, Query
+from sundog.queries import Query
 from sundog.random.keys import Key, normals, split
 from sundog.released import Released
 
@@ -74,7 +74,7 @@ class GenerativeNetwork:
 
     def supports(self, query: Query) -> bool:
         """Marginals and trees."""
-        return isinstance(query, Marginal | BinaryTree)
+        return fits_soft_cells(query)
 
     def init(self, key: Key, schema: Schema) -> NetworkState:
         """Columns uniform under the public bounds."""

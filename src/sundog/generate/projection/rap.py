@@ -26,24 +26,17 @@ from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.estimate.bins import leaves_of, uniform_leaves
-from sundog.generate.projection.adam import Descent, Params, Problem, descended, hard_matrix
-from sundog.generate.projection.panels import Matrix, MeasuredCells, Panel, label_axes, member_answers, member_panels
-from sundog.generate.projection.soft_table import (
-    Frame,
-    Known,
-    SoftTable,
-    cells_on,
-    features,
-    fresh_params,
-    known_of,
-    rounded,
-)
-from sundog.generate.projection.tiles import table_answer, tile_panels
-from sundog.queries import BinaryTree, Conditional, Halfspaces, Marginal, Query, Ranges
-from sundog.random.keys import Key
+from sundog.generate.projection.adam import Descent, Params, Problem, descended
+from sundog.generate.projection.forms import FORMS
+from sundog.generate.projection.panels import Matrix, MeasuredCells, Panel
+from sundog.generate.projection.soft_table import Frame, Known, SoftTable, features, fresh_params, known_of, rounded
+from sundog.queries import Query, answer
+from sundog.queries.marginal import one_way_axis
+from sundog.random.keys import Key, key_of
 from sundog.released import Released
 
 Simplex = Literal["softmax", "sparsemax"]
+REFERENCE_ROWS = 100_000
 
 
 @dataclass(frozen=True)
@@ -71,7 +64,7 @@ class RelaxedProjection:
 
     def supports(self, query: Query) -> bool:
         """Marginals and trees."""
-        return isinstance(query, Marginal | BinaryTree)
+        return fits_soft_cells(query)
 
     def init(self, key: Key, schema: Schema) -> SoftTable:
         """Rows uniform under the public bounds."""
@@ -97,25 +90,25 @@ class RelaxedProjection:
         return rounded(key, state, rows=rows, simplex=self.simplex)
 
 
+def fits_soft_cells(query: Query) -> bool:
+    """Whether a query has a form for which columns held over cells are enough."""
+    return type(query) in FORMS and FORMS[type(query)].soft_cells
+
+
 def axes_of(query: Query, schema: Schema) -> list[Axis]:
     """The axes whose cells a query needs."""
-    if isinstance(query, Marginal):
-        return list(query.axes)
-    if isinstance(query, BinaryTree):
-        return [axis for table in query.tables for axis in table.axes]
-    if isinstance(query, Halfspaces | Ranges | Conditional):
-        return label_axes(query, schema)
-    return []
+    form = FORMS[type(query)]
+    return [axis for part in form.parts(query) for axis in form.axes(part, schema)]
 
 
 def only_columns(released: Released) -> bool:
     """Whether every measurement is of a single column: then rows that start from them are all there is to do."""
-    return all(isinstance(m.query, Marginal) and len(m.query.axes) == 1 for m in released.measurements)
+    return all(one_way_axis(measurement.query) is not None for measurement in released.measurements)
 
 
 def held_frame(released: Released, *, numbers: bool) -> Frame:
     """Columns over the cells that tables of several columns tell apart; numeric ones as numbers where wanted."""
-    several = [m.query for m in released.measurements if len(m.query.columns) > 1 or isinstance(m.query, BinaryTree)]
+    several = [m.query for m in released.measurements if one_way_axis(m.query) is None]
     return Frame.of(released, [axis for query in several for axis in axes_of(query, released.schema)], numbers=numbers)
 
 
@@ -131,29 +124,25 @@ def restarted(
 
 
 def targets_of(released: Released) -> list[MeasuredCells]:
-    """All measurements as proportions, trees table by table, with weights by which the loss is about 1 at the noise."""
+    """All measurements as proportions, part by part, with weights by which the loss is about 1 at the noise."""
     cells = sum(measurement.query.size for measurement in released.measurements)
     targets = []
     for measurement in released.measurements:
         values = measurement.values / released.rows
         weight = (released.rows / max(measurement.stddev, 1e-9)) ** 2 / cells
-        if isinstance(measurement.query, BinaryTree):
-            tables = measurement.query.tables
-            parts = np.split(values, np.cumsum([table.size for table in tables])[:-1])
-            targets += [MeasuredCells(table, part, weight) for table, part in zip(tables, parts, strict=True)]
-        else:
-            targets.append(MeasuredCells(measurement.query, values, weight))
+        parts = FORMS[type(measurement.query)].parts(measurement.query)
+        pieces = np.split(values, np.cumsum([part.size for part in parts])[:-1])
+        targets += [MeasuredCells(part, piece, weight) for part, piece in zip(parts, pieces, strict=True)]
     return targets
 
 
 def panels_of(frame: Frame, targets: Sequence[MeasuredCells], *, known: Known) -> list[Panel]:
     """The panels of all measurements."""
-    tables = [target for target in targets if isinstance(target.query, Marginal)]
-    members = [target for target in targets if not isinstance(target.query, Marginal)]
-    return [
-        *tile_panels(frame, tables),
-        *(panel for target in members for panel in member_panels(frame, target, known=known)),
-    ]
+    panels = []
+    for kind, form in FORMS.items():
+        own = [target for target in targets if type(target.query) is kind]
+        panels += form.panels(frame, own, known=known) if own else []
+    return panels
 
 
 def problem_of(table: SoftTable, released: Released, *, maker: Any) -> Problem:
@@ -167,23 +156,14 @@ def problem_of(table: SoftTable, released: Released, *, maker: Any) -> Problem:
 
 def _column_of_numbers(target: MeasuredCells, frame: Frame) -> bool:
     """A number column's own marginal: its rows follow it by rank, and its cells are too narrow for any sigmoid."""
-    return (
-        isinstance(target.query, Marginal)
-        and len(target.query.axes) == 1
-        and frame.number(target.query.columns[0]) is not None
-    )
+    axis = one_way_axis(target.query)
+    return axis is not None and frame.number(axis.column) is not None
 
 
-def soft_answer(table: SoftTable, query: Query, *, maker: Any) -> Float[np.ndarray, " cells"]:
-    """The answer of the rows, numbers exact, labels in expectation over their rounding."""
-    if isinstance(query, Halfspaces | Ranges | Conditional):
-        frame = table.frame.asking(axes_of(query, table.frame.schema))
-        known = known_of(frame, table.leaves, rows=table.rows)
-        matrix = hard_matrix(table.params, known, maker=replace(maker, frame=frame))
-        return member_answers(frame, query, matrix, known=known)
-    plain = table.frame.asking(())
-    known = known_of(plain, table.leaves, rows=table.rows)
-    held = np.asarray(hard_matrix(table.params, known, maker=replace(maker, frame=plain)))
-    cells = {axis: cells_on(table, axis, held, known=known) for axis in axes_of(query, table.frame.schema)}
-    tables = query.tables if isinstance(query, BinaryTree) else (query,)
-    return np.concatenate([table_answer([cells[axis] for axis in each.axes]) for each in tables])  # type: ignore[attr-defined]
+def soft_answer(table: SoftTable, query: Query, *, maker: SoftMaker) -> Float[np.ndarray, " cells"]:
+    """The answer of the rows, numbers exact, labels in expectation over their rounding; without a form it is counted."""
+    form = FORMS.get(type(query))
+    if form is None:
+        rows = rounded(key_of(0), table, rows=REFERENCE_ROWS, simplex=maker.simplex)
+        return answer(query, rows) / REFERENCE_ROWS
+    return np.asarray(form.answers(table, form.parts(query), maker=maker))

@@ -28,6 +28,7 @@ from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.estimate.bins import uniform_leaves
 from sundog.generate.projection.adam import Best, Descent, Params, Position, Problem, advanced, respaced, started
+from sundog.generate.projection.forms import FORMS
 from sundog.generate.projection.panels import Kind
 from sundog.generate.projection.rap import (
     Simplex,
@@ -39,11 +40,9 @@ from sundog.generate.projection.rap import (
     soft_answer,
 )
 from sundog.generate.projection.soft_table import Frame, SoftTable, fresh_params, rounded
-from sundog.queries import BinaryTree, Conditional, Halfspaces, Marginal, Query, Ranges
+from sundog.queries import Query
 from sundog.random.keys import Key
 from sundog.released import Released
-
-Sharpness = dict[Kind, float]
 
 
 @dataclass(frozen=True)
@@ -75,8 +74,8 @@ class AnnealedProjection:
         check_declared(self)
 
     def supports(self, query: Query) -> bool:
-        """Marginals, trees, ranges and halfspaces, by label or not; conditions on labels name one label."""
-        return isinstance(query, Marginal | BinaryTree | Halfspaces | Ranges | Conditional)
+        """Every class of queries that has a form: marginals, trees, ranges and halfspaces, by label or not."""
+        return type(query) in FORMS
 
     def init(self, key: Key, schema: Schema) -> SoftTable:
         """Rows uniform under the public bounds."""
@@ -94,7 +93,7 @@ class AnnealedProjection:
 
     def annealed(self, params: Params, problem: Problem) -> Params:
         """The rows of least exact loss on the way from soft to sharp thresholds."""
-        sharpness: Sharpness = dict.fromkeys(("cells", "ranges", "halfspaces"), self.annealing.first)
+        sharpness = problem.sharpness(self.annealing.first)
         position = started(params, problem, descent=self.descent, sharpness=sharpness)
         exact, relaxed = problem.exact_losses(params), dict[Kind, float]()
         best = Best(params, sum(exact.values()))

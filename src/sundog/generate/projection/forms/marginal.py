@@ -1,4 +1,4 @@
-"""Tiles: marginals of soft rows as matrix products of a few fixed shapes (RAP).
+"""Marginals of soft rows: tiles, matrix products of a few fixed shapes (RAP).
 
 A table is its largest axis against the product of its other axes; tables with the same largest axis stand below each
 other. With left factors L (lines x rows), right features R (cells x rows), noisy proportions T and weights w a line:
@@ -11,14 +11,18 @@ columns up to a given one, however the set of tables grows, and memory is a tile
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from sundog.domain import Schema
 from sundog.domain.axis import Axis
+from sundog.generate.projection.adam import Maker, hard_matrix
+from sundog.generate.projection.forms.base import Form
 from sundog.generate.projection.panels import Matrix, MeasuredCells, Panel
-from sundog.generate.projection.soft_table import Frame
+from sundog.generate.projection.soft_table import Frame, Known, SoftTable, cells_on, known_of
 from sundog.lazy_jax import jit, jnp
 from sundog.queries import Marginal
 
@@ -27,8 +31,9 @@ CELLS = (16, 64, 256)
 Lines = tuple[Int[np.ndarray, "depth lines"], Float[np.ndarray, "lines cells"], Float[np.ndarray, " lines"]]
 
 
-def tile_panels(frame: Frame, targets: Sequence[MeasuredCells]) -> list[Panel]:
+def tile_panels(frame: Frame, targets: Sequence[MeasuredCells], *, known: Known) -> list[Panel]:
     """The tiles of all these marginals."""
+    del known  # the features already have it
     depth = max((len(target.query.axes) - 1 for target in targets), default=1)
     groups: dict[Axis | None, list[Lines]] = {}
     for target in targets:
@@ -119,6 +124,20 @@ def _product(factors: Sequence[Any]) -> Any:
     return product
 
 
+def _axes(query: Marginal, schema: Schema) -> list[Axis]:
+    return list(query.axes)
+
+
+def _answers(table: SoftTable, queries: Sequence[Marginal], *, maker: Maker) -> Float[np.ndarray, " cells"]:
+    """Proportions, numbers exact, labels in expectation over their rounding."""
+    plain = table.frame.asking(())
+    known = known_of(plain, table.leaves, rows=table.rows)
+    held = np.asarray(hard_matrix(table.params, known, maker=replace(maker, frame=plain)))  # type: ignore[type-var]
+    axes = dict.fromkeys(axis for query in queries for axis in query.axes)
+    cells = {axis: cells_on(table, axis, held, known=known) for axis in axes}
+    return np.concatenate([table_answer([cells[axis] for axis in query.axes]) for query in queries])
+
+
 def table_answer(parts: list[Float[np.ndarray, "cells rows"]]) -> Float[np.ndarray, " cells"]:
     """A marginal's proportions as one product of two halves of its axes; memory near rows * sqrt(cells)."""
     sizes = [len(part) for part in parts]
@@ -133,3 +152,6 @@ def _outer(parts: list[Float[np.ndarray, "cells rows"]]) -> Float[np.ndarray, "c
     for part in parts[1:]:
         product = (product[:, None, :] * part[None, :, :]).reshape(-1, part.shape[1])
     return product
+
+
+FORM = Form(_axes, tile_panels, _answers, soft_cells=True)

@@ -1,0 +1,148 @@
+"""Soft memberships in 0/1 queries, with or without a label: what ranges and halfspaces share.
+
+Memberships are held for a piece of the queries at a time, of a few fixed sizes, so that little is compiled and memory is
+bounded. With a label the answers are the members by label, then the rest.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from sundog.domain import Schema
+from sundog.domain.axis import Axis
+from sundog.generate.projection.adam import Maker, hard_matrix
+from sundog.generate.projection.forms.base import Form
+from sundog.generate.projection.panels import Kind, Matrix, MeasuredCells, Panel
+from sundog.generate.projection.soft_table import HARD, Frame, Known, SoftTable, known_of
+from sundog.lazy_jax import Array, accelerated, jax, jit, jnp
+
+Counts = Callable[..., Float[Array, "queries labels"]]
+Pieces = list[tuple[tuple[Any, ...], Int[np.ndarray, " members"]]]
+"""Arrays of a fixed size, and which query each of their members is (-1: padding)."""
+MEMBERS = (256, 1024)
+"""Soft memberships are held for so many queries at a time: few enough to stay in a processor's cache."""
+MORE = 16384
+"""On a device that is not a processor: enough to keep it busy."""
+
+
+class Member(NamedTuple):
+    """0/1 queries, and the axis by whose cells their members are counted."""
+
+    query: Any
+    label: Axis | None = None
+
+
+@dataclass(frozen=True)
+class Membership:
+    """A kind of 0/1 queries.
+
+    axes: the axes that the conditions need. pieces: some queries as arrays of a fixed size (frame, query, known).
+    counts: the share of rows that are members, by label, compiled (matrix, sharpness, labels, *arrays).
+    add: adds the weighted squared error of these counts and its gradient, compiled (see `adding`).
+    """
+
+    kind: Kind
+    axes: Callable[[Any, Schema], list[Axis]]
+    pieces: Callable[[Frame, Any, Known], Pieces]
+    counts: Counts
+    add: Callable[..., tuple[Float[Array, ""], Matrix]]
+
+
+def member_form(membership_of: Callable[[Any], tuple[Membership, Member]]) -> Form:
+    """The form of a class whose queries are members of some kind, by label or not."""
+
+    def axes(query: Any, schema: Schema) -> list[Axis]:
+        membership, member = membership_of(query)
+        return ([] if member.label is None else [member.label]) + membership.axes(member.query, schema)
+
+    def panels(frame: Frame, targets: Sequence[MeasuredCells], *, known: Known) -> list[Panel]:
+        return [panel for target in targets for panel in _panels(frame, target, *membership_of(target.query), known)]
+
+    def answers(table: SoftTable, queries: Sequence[Any], *, maker: Maker) -> Float[np.ndarray, " cells"]:
+        return np.concatenate(
+            [_answer(table, axes(query, table.frame.schema), *membership_of(query), maker) for query in queries]
+        )
+
+    return Form(axes, panels, answers)
+
+
+def _panels(frame: Frame, target: MeasuredCells, membership: Membership, member: Member, known: Known) -> list[Panel]:
+    """The panels of one measurement."""
+    labels, answers = _by_label(frame, target, member)
+    panels = []
+    for arrays, places in membership.pieces(frame, member.query, known):
+        values = np.zeros((len(places), answers.shape[1]), np.float32)
+        weight = np.zeros(len(places), np.float32)
+        values[places >= 0] = answers[places[places >= 0]]
+        weight[places >= 0] = target.weight
+        rest = weight * (member.label is not None)
+        panels.append(Panel(membership.kind, membership.add, _device((labels, values, weight, rest, *arrays))))
+    return panels
+
+
+def _answer(
+    table: SoftTable, axes: list[Axis], membership: Membership, member: Member, maker: Maker
+) -> Float[np.ndarray, " cells"]:
+    """The exact answers on hard features, as proportions."""
+    frame = table.frame.asking(axes)
+    known = known_of(frame, table.leaves, rows=table.rows)
+    matrix = hard_matrix(table.params, known, maker=replace(maker, frame=frame))  # type: ignore[type-var]
+    labels = _labels(frame, member)
+    found = np.zeros((member.query.size, len(labels)))
+    for arrays, places in membership.pieces(frame, member.query, known):
+        part = np.asarray(membership.counts(matrix, HARD, jnp.asarray(labels), *_device(arrays)))
+        found[places[places >= 0]] = part[places >= 0]
+    if member.label is None:
+        return found.ravel()
+    return np.concatenate([found, 1 - found.sum(axis=1, keepdims=True)], axis=1).ravel()
+
+
+def _labels(frame: Frame, member: Member) -> Int[np.ndarray, " labels"]:
+    return np.array([frame.one]) if member.label is None else frame.cells(member.label)
+
+
+def _by_label(
+    frame: Frame, target: MeasuredCells, member: Member
+) -> tuple[Int[np.ndarray, " labels"], Float[np.ndarray, "queries labels"]]:
+    """The label features, and the noisy proportions with the complement as the last column (0 where there is none)."""
+    labels = _labels(frame, member)
+    if member.label is not None:
+        return labels, target.values.reshape(-1, len(labels) + 1).astype(np.float32)
+    return labels, np.stack([target.values, np.zeros_like(target.values)], axis=1).astype(np.float32)
+
+
+def held_at_once(queries: int) -> int:
+    """How many queries are held at a time: the largest allowed number that is at least half full."""
+    allowed = (*MEMBERS, MORE) if accelerated() else MEMBERS
+    return max((size for size in allowed if 2 * queries > size), default=allowed[0])
+
+
+def padded(array: np.ndarray, shape: tuple[int, ...], *, fill: Any = 0) -> np.ndarray:
+    """The array in the corner of a larger one."""
+    full = np.full(shape, fill, dtype=np.float32 if array.dtype == float else array.dtype)
+    full[tuple(slice(0, size) for size in array.shape)] = array
+    return full
+
+
+def _device(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(jnp.asarray(array) for array in arrays)
+
+
+def adding(counts: Counts) -> Callable[..., tuple[Float[Array, ""], Matrix]]:
+    """Adds the weighted squared error of these counts, and its gradient."""
+
+    def part(matrix: Matrix, sharpness: Any, labels: Any, values: Any, weight: Any, rest: Any, *arrays: Any) -> Any:
+        found = counts(matrix, sharpness, labels, *arrays)
+        error = jnp.square(found - values[:, : found.shape[1]]).sum(axis=1)
+        complement = jnp.square(1.0 - found.sum(axis=1) - values[:, -1])
+        return (weight * error + rest * complement).sum()
+
+    @jit()
+    def add(matrix: Matrix, loss: Any, gradient: Matrix, sharpness: Any, *arrays: Any) -> tuple[Any, Matrix]:
+        value, slope = jax.value_and_grad(part)(matrix, sharpness, *arrays)
+        return loss + value, gradient + slope
+
+    return add
