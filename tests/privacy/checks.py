@@ -12,8 +12,10 @@ from unittest import mock
 import numpy as np
 from scipy import stats
 
+import extreme_cells
+from privacy import worlds
 from privacy.stand_ins import ONE_WAY, TINY, TWO_WAY, VALUES, MemoryLedger, Recorder, curator, exact_inputs, run_command
-from privacy.worlds import DATA, SCHEMA, write
+from privacy.worlds import DATA, SCHEMA, TYPED, write
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.private import noise
@@ -267,7 +269,7 @@ def check_noninterference(folder, worlds, *commands, document=None):
     for number, (name, lines) in enumerate(worlds.items()):
         place = write(folder / str(number), lines, document)
         with constants():
-            seen[name] = [run_command(place, *command, inputs=(DATA, SCHEMA)) for command in commands]
+            seen[name] = [run_command(place, *command, inputs=(DATA, SCHEMA, *TYPED)) for command in commands]
     first, *others = seen
     for outcome in seen[first]:
         assert outcome.code == 0, outcome.stderr
@@ -280,6 +282,33 @@ def check_noninterference(folder, worlds, *commands, document=None):
                 assert there.files[file] == content, f"{other}: {file} differs"
             assert there.ledger == here.ledger, f"{other}: another ledger"
     return seen[first]
+
+
+def check_typed_files(folder, kinds=None):
+    """The same of Parquet files: no cell of any type decides anything."""
+    _check_typed(folder, *worlds.typed_files(folder, kinds), TYPED[0])
+
+
+def check_typed_databases(folder):
+    """The same of databases."""
+    _check_typed(folder, *worlds.typed_databases(), TYPED[1])
+
+
+def _check_typed(folder, every, schema, name):
+    command = ("measure", name, "--schema", SCHEMA, "--method", "independent", "--rho", "1", "--neighbours", "replace")
+    check_noninterference(folder, every, (*command, "-o", "released.json"), document=schema.to_json())
+
+
+def check_every_row_counts(folder, kinds=None):
+    """A row with cells that cannot be read is a row: the number of rows under "replace" is that of the records."""
+    every, schema = worlds.typed_files(folder, kinds)
+    every["extreme cells"](folder)
+    found = open_table(folder / TYPED[0]).add_up(schema, PrivacyUnit(), add=_add_rows, size=1)[0]
+    assert found == extreme_cells.ODD + 2, f"{found} of {extreme_cells.ODD + 2} rows counted"
+
+
+def _add_rows(rows, totals):
+    totals[0] += len(rows)
 
 
 # --- a secret in a cell appears nowhere -----------------------------------------------------------------------------

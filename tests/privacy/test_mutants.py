@@ -20,7 +20,10 @@ from sundog.private.ledger import Ledger
 from sundog.private.spending import Spending
 from sundog.queries import Marginal, sensitivity
 from sundog.released import Released
+from sundog.sources import batches, duck, files
 from sundog.sources.duck import DuckTable
+from sundog.sources.encode import encode_sql
+from sundog.sources.plain import plain_type
 
 GAUSSIAN, SCALE, COST, TOP_K = noise.add_gaussian, noise.gaussian_scale, noise.gaussian_cost, noise.top_k
 ADD, REPLACE = PrivacyUnit("add-remove"), PrivacyUnit("replace")
@@ -41,7 +44,10 @@ SYNTHESIZE = (
 
 
 SEEN = {
-    "interference": r"^(new categories|more rows|all equal|no rows): (exit code|other words|other files|another ledger|.* differs)",
+    "interference": r"^(new categories|more rows|all equal|no rows|extreme cells): (exit code|other words|other files|another ledger|.* differs)",
+    "check_typed_files": "^extreme cells: exit code 2",
+    "check_typed_databases": "^extreme cells: exit code 2",
+    "check_every_row_counts": r"\d+ of \d+ rows counted",
     "quoted": "got out",
     "audit": "the attack shows mu >",
     "check_gaussian": "does not follow its law",
@@ -385,3 +391,37 @@ def test_exact_counts_in_a_file_are_killed_by_noninterference(monkeypatch, tmp_p
 
     monkeypatch.setattr(Curator, "_answers", cache)
     killed(interference, tmp_path)
+
+
+# --- one cell: it neither stops a run nor takes its row away --------------------------------------------------------
+
+
+FEW = ["timestamp[ms]", "string", "decimal128(38, 0)", "time64[us]"]
+
+
+def engines_own_reader(paths, kind):
+    connection = duck.connect()
+    relation = f"read_parquet('{paths[0]}')"
+    return DuckTable(connection, relation, duck.raw_columns(connection, relation), label="the table")
+
+
+def test_a_reader_that_checks_cells_is_killed_by_extreme_cells(monkeypatch, tmp_path):
+    """The engine's own reader of Parquet, which was used before: it fails at text that is no text, and on overflow."""
+    monkeypatch.setattr(files, "open_columnar", engines_own_reader)
+    killed(checks.check_typed_files, tmp_path, FEW)
+
+
+def test_batches_that_are_not_made_plain_are_killed_by_extreme_cells(monkeypatch, tmp_path):
+    monkeypatch.setattr(batches, "plain", lambda array: array.cast(plain_type(array.type)))
+    killed(checks.check_typed_files, tmp_path, FEW)
+
+
+def test_casts_that_may_fail_are_killed_by_extreme_cells(monkeypatch, tmp_path):
+    monkeypatch.setattr(duck, "encode_sql", lambda *given: encode_sql(*given).replace("TRY(", "("))
+    killed(checks.check_typed_databases, tmp_path)
+
+
+def test_rows_that_are_skipped_are_killed_by_counting(monkeypatch, tmp_path):
+    whole = batches._batches
+    monkeypatch.setattr(batches, "_batches", lambda *given: (batch.drop_null() for batch in whole(*given)))
+    killed(checks.check_every_row_counts, tmp_path, FEW)

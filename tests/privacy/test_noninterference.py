@@ -33,6 +33,12 @@ def test_other_ways_to_synthesize(tmp_path, options):
     checks.check_noninterference(tmp_path, worlds.few(worlds.any_size()), (*SYNTHESIZE, *BUDGET, *options))
 
 
+def test_extreme_cells_of_every_type(tmp_path):
+    checks.check_typed_files(tmp_path)
+    checks.check_typed_databases(tmp_path / "databases")
+    checks.check_every_row_counts(tmp_path)
+
+
 def test_measure_and_generate(tmp_path):
     checks.check_noninterference(tmp_path, worlds.few(worlds.any_size()), (*MEASURE, *BUDGET), GENERATE)
 

@@ -2,10 +2,15 @@
 
 import json
 
+import pyarrow as pa
+from pyarrow import parquet
+
+import extreme_cells
 import tables
 
 SCHEMA = "schema.json"
 DATA = "data.csv"
+TYPED = ("data.parquet", "data.duckdb")
 
 
 def lines_of(values):
@@ -64,15 +69,43 @@ def any_size():
     }
 
 
+def typed_files(folder, kinds=None):
+    """Typed tables of equally many rows, and their schema: ordinary cells, and the extreme cells of every type."""
+    rows, roles = extreme_cells.ODD + 2, extreme_cells.STORED
+    kinds = kinds or extreme_cells.writable(parquet.write_table, folder / "probe")
+
+    def file(odd):
+        table = extreme_cells.wide(kinds, odd, roles)
+        whole = pa.concat_tables([table] * rows).slice(0, rows)
+        return lambda place: parquet.write_table(whole, place / TYPED[0])
+
+    worlds = {"ordinary cells": file(0), "extreme cells": file(extreme_cells.ODD)}
+    return worlds, extreme_cells.wide_schema(kinds, roles)
+
+
+def typed_databases():
+    """The same for databases."""
+    kinds, roles = list(extreme_cells.DUCK), extreme_cells.STORED
+
+    def database(odd):
+        return lambda place: extreme_cells.write_duckdb(place / TYPED[1], kinds, odd=odd, roles=roles)
+
+    worlds = {"ordinary cells": database(False), "extreme cells": database(True)}
+    return worlds, extreme_cells.wide_schema(kinds, roles)
+
+
 def few(every):
     """The most different ones, for variants of a command."""
     return {name: every[name] for name in ("base", "new categories", "all null", "malformed cells", list(every)[-2])}
 
 
 def write(folder, lines, document=None):
-    """The data and the schema as files of one name."""
+    """The data (lines, or a function that writes them) and the schema as files of one name."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / DATA).write_bytes(b"\n".join(lines) + b"\n")
+    if callable(lines):
+        lines(folder)
+    else:
+        (folder / DATA).write_bytes(b"\n".join(lines) + b"\n")
     (folder / SCHEMA).write_text(json.dumps(document or tables.DOCUMENT), encoding="utf-8")
     return folder
 

@@ -88,7 +88,7 @@ def test_a_parquet_file_with_a_pattern_for_a_name(tmp_path):
 def test_a_parquet_file_cut_short(tmp_path, part):
     whole = tables.write_parquet(tmp_path / "t.parquet", tables.table(500)).read_bytes()
     (tmp_path / "t.parquet").write_bytes(whole[: int(part * len(whole))])
-    with pytest.raises(UserError, match=r"t.parquet' cannot be read .*complete"):
+    with pytest.raises(UserError, match=r"t.parquet' cannot be read; check that it is complete"):
         open_table(tmp_path / "t.parquet")
 
 

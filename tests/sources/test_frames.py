@@ -158,6 +158,8 @@ def test_what_speaks_arrow_is_a_table():
         dictionary,
         pl.DataFrame({"x": ["1", "3"]}),
         pl.DataFrame({"x": pl.Series(["1", "3"], dtype=pl.Categorical)}),
+        pl.DataFrame({"x": ["1", "3"], "other": [[1], [2]]}).lazy(),
+        pl.LazyFrame({"x": [1, 3]}, schema={"x": pl.Int128}),
     ):
         assert tables.encoded(data, labels) == [[0, 1]]
 
@@ -175,11 +177,11 @@ def test_something_that_is_a_source_already():
         (5, "the table is a int"),
         (pd.Series([1]), "the table is a Series"),
         (pl.Series([1]), "the table is a Series"),
-        (pl.DataFrame({"x": [1]}).lazy(), "the table is a LazyFrame"),
+        (pl.DataFrame({"x": [1]}).lazy().select("absent"), "lazy frame whose query cannot be resolved"),
         ({"x": 5}, "values are no lists"),
-        ({"x": [1, 2], "y": [1]}, "different lengths; give every column one value a row"),
+        ({"x": [1, 2], "y": [1]}, "different lengths; give every column one value per row"),
         ({}, "no columns"),
-        (pa.table({"x": pa.array([np.float16(1)])}), "16-bit floats"),
+        (pa.table({"x": pa.array([[1]])}), "column 'x': its cells are lists"),
         (pd.DataFrame([[1, 2]], columns=["x", "x"]), "names the column 'x' twice"),
         (pd.DataFrame([[1, 2]], columns=[1, "1"]), "names the column '1' twice"),
         (pa.table([[1], [2]], names=["x", "x"]), "names the column 'x' twice"),

@@ -33,7 +33,6 @@ from sundog.queries.workload import Workload
 from sundog.random.keys import key_of
 from sundog.released import Guarantee, Measurement, NoiseKind, Released
 from sundog.select.everything import shares_of
-from sundog.sources.base import check_columns
 
 COUNT_SHARE = 0.1
 """What the number of rows costs, of the budget, where it is private and has to be measured: all measures depend on it."""
@@ -68,7 +67,7 @@ class TableToAdjust:
             return self.data, ()
         source = open_synthetic(self.data, schema)
         try:
-            check_columns(source.columns, schema.names)
+            source.check(schema.names)
         except UserError as error:
             raise UserError(f"synthetic table: {error}") from None
         rows, notes = as_declared(source, schema)

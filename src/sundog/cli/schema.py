@@ -65,10 +65,9 @@ def check(
     result: dict[str, Any] = {"valid": True, "columns": {column.name: column.size for column in public.columns}}
     if data is not None:
         from sundog.private.table import PrivateTable
-        from sundog.sources.base import check_columns
 
         table = PrivateTable(data, dialect=public.dialect, sql=sql)
-        check_columns(table.columns, public.names)
+        table.check(public.names)
         known = {*public.names, *(identifier.name for identifier in public.identifiers)}
         result["notInSchema"] = [name for name in table.columns if name not in known]
         lines.append(f"{data} has all of these columns.")

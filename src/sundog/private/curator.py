@@ -26,7 +26,7 @@ from sundog.private.spending import Spending
 from sundog.private.table import PrivateTable, open_private
 from sundog.queries import Query, add_all, sensitivity
 from sundog.released import Measurement, NoiseKind, Released, Scores, Selection
-from sundog.sources.base import Source, check_columns
+from sundog.sources.base import Source
 
 NOISE = "Gaussian: OpenDP 0.16 discrete Gaussian on a lattice of step <= stddev * 2^-40, rounded to integers; Laplace: OpenDP 0.16 discrete Laplace; selection: OpenDP 0.16 noisy top-k; entropy: operating system"
 
@@ -45,7 +45,7 @@ class Curator:
         self._scores_released: list[Scores] = []
         self._measurements: list[Measurement] = []
         self._adjustments: list[Measurement] = []
-        check_columns(self._source.columns, (*schema.names, *((self.unit.column,) if self.unit.column else ())))
+        self._source.check((*schema.names, *((self.unit.column,) if self.unit.column else ())))
         spending.check()
 
     @property
@@ -135,7 +135,7 @@ class Curator:
 
         A value held by one unit alone passes with probability at most `delta`; order is alphabetical.
         """
-        check_columns(self._source.columns, (column,))
+        self._source.check((column,))
         squared = sensitivity.partition_squared(self.unit)
         scale = noise.gaussian_scale(squared, _positive("rho", rho))
         least = noise.threshold(scale, delta, rows=self.unit.rows)
@@ -149,7 +149,7 @@ class Curator:
 
     def measure_domain(self, schema: Schema, query: Query, *, rho: float) -> Measurement:
         """A noisy answer under another schema: for a column whose bounds are not declared yet."""
-        check_columns(self._source.columns, schema.names)
+        self._source.check(schema.names)
         return self._measure(schema, [query], rho=rho, shares=None, kind="gaussian")[0]
 
     def _measure(

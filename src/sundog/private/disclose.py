@@ -8,13 +8,12 @@ from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable, open_private
-from sundog.sources.base import check_columns
 
 BRAND = "CONFIDENTIAL: computed on real rows without noise, outside every privacy guarantee. Do not release."
 
 
 def disclose_rows(table: PrivateTable, schema: Schema, *, purpose: str, dataset: str, ledger: Ledger) -> Rows:
     """The real rows, after the disclosure is on the ledger. A table that lacks a column is refused before that."""
-    check_columns(table.columns, schema.names)
+    open_private(table).check(schema.names)
     ledger.disclose(dataset, f"CONFIDENTIAL: real rows handed out for {purpose}, without noise")
     return open_private(table).read(schema)

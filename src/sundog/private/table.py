@@ -28,6 +28,10 @@ class PrivateTable:
         """The names of its columns (public: they are the schema's)."""
         return self.__source.columns
 
+    def check(self, names: tuple[str, ...]) -> None:
+        """Refuse columns that are not there or whose cells cannot be read; reads no row."""
+        self.__source.check(names)
+
 
 def open_private(table: PrivateTable) -> Source:
     """The rows themselves. For the curator, and for the doors that brand what they do CONFIDENTIAL."""

@@ -1,4 +1,4 @@
-"""Tables that DuckDB can read: frames, CSV and Parquet files, databases, SQL queries.
+"""Tables that DuckDB can read: Arrow record batches, text files, databases, SQL queries.
 
 DuckDB encodes the rows to small integers (sources.encode) and streams them as Arrow batches; memory does not grow with
 the number of rows. Where a unit has several rows, they are sorted by unit, which the engine does on disk if it must, in
@@ -7,7 +7,7 @@ file.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,9 +23,17 @@ from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.sources.base import Adder, check_columns
 from sundog.sources.encode import RawColumn, encode_sql, enum_name, enum_type, identifier
+from sundog.sources.plain import numpy_of
 from sundog.sources.spill import spill_folder
 
 BATCH = 1 << 16
+FED = "fed"
+SEVERAL = (
+    "its cells are lists, structs or intervals, which no column kind models; make each part of it a column of its own, or "
+    "leave the field out of the schema."
+)
+Feed = Callable[[tuple[str, ...]], pa.RecordBatchReader]
+"""The batches of a table with these columns of the engine, from the first on; asked for anew for every question."""
 
 
 def connect() -> Any:
@@ -46,12 +54,14 @@ def connect() -> Any:
 
 @dataclass
 class DuckTable:
-    """A relation of a DuckDB connection. `raw` maps the names users know to the engine's columns."""
+    """A relation of a DuckDB connection, or batches fed to it. `raw` maps the names users know to the engine's columns."""
 
     connection: Any
     relation: str
     raw: dict[str, RawColumn]
     label: str
+    feed: Feed | None = None
+    refused: dict[str, str] = field(default_factory=dict)
     _types: set[str] = field(default_factory=set, repr=False)
 
     @property
@@ -72,43 +82,64 @@ class DuckTable:
 
     def numbers(self, column: str) -> Float[np.ndarray, " rows"]:
         """One column of numbers in the order of `read`, NaN where there is none."""
-        check_columns(self.columns, (column,))
+        self._check((column,), PrivacyUnit())
         with self.quiet_failures():
-            batches = self._stream([self.raw[column].as_number()], PrivacyUnit())
-            parts = [_numpy(pc.fill_null(batch.column(0), np.nan)) for batch in batches]
+            batches = self._stream({column: self.raw[column].as_number()}, PrivacyUnit())
+            parts = [numpy_of(pc.fill_null(batch.column(0), np.nan)) for batch in batches]
         return np.concatenate([np.empty(0), *parts])
 
     def value_counts(self, column: str, unit: PrivacyUnit) -> dict[str, int]:
         """How often each text occurs in one column."""
-        check_columns(self.columns, (column, *((unit.column,) if unit.column else ())))
+        self._check((column,), unit)
         counts: Counter[str] = Counter()
         with self.quiet_failures():
-            for batch in self._stream([self.raw[column].as_text()], unit):
+            for batch in self._stream({column: self.raw[column].as_text()}, unit):
                 values, numbers = pc.value_counts(batch.column(0)).flatten()
                 counts.update(dict(zip(values.to_pylist(), numbers.to_pylist(), strict=True)))
         return {value: count for value, count in counts.items() if value is not None}
 
     def _batches(self, schema: Schema, unit: PrivacyUnit) -> Iterator[Rows]:
-        check_columns(self.columns, (*schema.names, *((unit.column,) if unit.column else ())))
+        self._check(schema.names, unit)
         with self.quiet_failures():
             self._create_types(schema)
-            codes = [encode_sql(column, self.raw[column.name]) for column in schema.columns]
+            codes = {column.name: encode_sql(column, self.raw[column.name]) for column in schema.columns}
             for batch in self._stream(codes, unit):
-                yield Rows(schema, tuple(_numpy(batch.column(k)) for k in range(len(codes))))
+                yield Rows(schema, tuple(numpy_of(batch.column(k)) for k in range(len(codes))))
 
-    def _stream(self, parts: list[str], unit: PrivacyUnit) -> Iterator[pa.RecordBatch]:
-        """These expressions of all rows, at most `unit.rows` rows of each unit.
+    def check(self, names: tuple[str, ...]) -> None:
+        """Refuse, before any row is read, columns that are not there or whose cells cannot be read."""
+        check_columns(self.columns, names)
+        for name in names:
+            reason = self.refused.get(name) or ("" if all(part.single for part in self.raw[name].parts) else SEVERAL)
+            if reason:
+                raise UserError(f"column {name!r}: {reason}")
+
+    def _check(self, names: tuple[str, ...], unit: PrivacyUnit) -> None:
+        self.check((*names, *((unit.column,) if unit.column else ())))
+
+    def _relation(self, names: list[str]) -> str:
+        """What to select from: the relation, or the batches of these columns, registered anew."""
+        if self.feed is None:
+            return self.relation
+        columns = dict.fromkeys(part.name for name in names for part in self.raw[name].parts)
+        self.connection.register(self.relation, self.feed(tuple(columns)))
+        return self.relation
+
+    def _stream(self, expressions: dict[str, str], unit: PrivacyUnit) -> Iterator[pa.RecordBatch]:
+        """These expressions (one per column) of all rows, at most `unit.rows` rows of each unit.
 
         Which rows of a unit are kept depends on a hash of the unit and of what is kept, and on no other unit's rows, so
         that one unit can change no more than its own rows. Rows without a unit are one unit.
         """
-        named = ", ".join(f"{part} AS part{k}" for k, part in enumerate(parts))
+        named = ", ".join(f"{part} AS part{k}" for k, part in enumerate(expressions.values()))
         if unit.column is None:
-            yield from self.connection.sql(f"SELECT {named} FROM {self.relation}").to_arrow_reader(BATCH)
+            relation = self._relation(list(expressions))
+            yield from self.connection.sql(f"SELECT {named} FROM {relation}").to_arrow_reader(BATCH)
             return
+        relation = self._relation([*expressions, unit.column])
         key = f"COALESCE('=' || {self.raw[unit.column].as_text()}, '')"
-        order = ", ".join(["unit", *(f"part{k}" for k in range(len(parts)))])
-        inner = f"SELECT {named}, {key} AS unit FROM {self.relation}"
+        order = ", ".join(["unit", *(f"part{k}" for k in range(len(expressions)))])
+        inner = f"SELECT {named}, {key} AS unit FROM {relation}"
         sql = f"SELECT * FROM ({inner}) ORDER BY unit, hash({order})"
         yield from _first_of_each(self.connection.sql(sql).to_arrow_reader(BATCH), unit.rows)
 
@@ -121,16 +152,25 @@ class DuckTable:
     @contextmanager
     def quiet_failures(self) -> Iterator[None]:
         """Turn the engine's failures into one sentence that quotes nothing."""
-        import duckdb
-
         try:
             yield
-        except (duckdb.Error, pa.ArrowException, OSError) as error:
-            error.args = ("withheld",)  # the exception stays reachable as __context__; its text must not
+        except UserError:
+            raise
+        except Exception as error:  # engines and readers fail in many ways, and any of their texts may quote a cell
+            withhold(error)
             raise UserError(
                 f"{self.label}: the engine failed while reading it (its message may quote cells, so it is withheld). "
                 "Check that the file is complete and of the kind its name says."
             ) from None
+
+
+def withhold(error: BaseException | None) -> None:
+    """Take the words from an exception and from those behind it: they stay reachable as `__context__`."""
+    while error is not None:
+        error.args = ("withheld",)
+        if isinstance(error, UnicodeDecodeError | UnicodeEncodeError):
+            error.object = error.object[:0]
+        error = error.__cause__ or error.__context__
 
 
 def raw_columns(connection: Any, relation: str) -> dict[str, RawColumn]:
@@ -146,17 +186,12 @@ def _first_of_each(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.
         if not len(batch):
             continue
         unit = batch.column(batch.num_columns - 1)
-        changes = _numpy(pc.not_equal(unit.slice(1), unit.slice(0, len(unit) - 1)).cast(pa.uint8())).astype(bool)
+        changes = numpy_of(pc.not_equal(unit.slice(1), unit.slice(0, len(unit) - 1)).cast(pa.uint8())).astype(bool)
         place = np.arange(len(unit))
         begin = np.where(np.concatenate([[unit[0].as_py() != last], changes]), place, -seen)
         rank = place - np.maximum.accumulate(begin)
         last, seen = unit[-1].as_py(), int(rank[-1]) + 1
         yield batch.filter(pa.array(rank < rows))
-
-
-def _numpy(column: pa.Array) -> Int[np.ndarray, " rows"]:
-    """A whole column without a copy: `to_numpy` would load pandas, and lose an interruption that comes meanwhile."""
-    return np.from_dlpack(column)
 
 
 __all__ = ["DuckTable", "connect", "identifier", "raw_columns"]

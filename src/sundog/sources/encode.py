@@ -1,7 +1,8 @@
 """The SQL that turns one raw column into codes: the one definition of encoding, for every source.
 
 Text is read as text, typed columns by their type; what cannot be read is null; null and unknown labels have their
-declared place. No cell can raise an error, whatever it holds, and a cell's code depends on that cell alone.
+declared place. No cell can raise an error, whatever it holds, and a cell's code depends on that cell alone: where a cast
+could fail on some value of its type, TRY makes that one cell null.
 """
 
 import hashlib
@@ -12,6 +13,12 @@ from sundog.domain import Categorical, Column, Numeric
 from sundog.domain.columns import Label
 
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+NUMBERS = ("FLOAT", "DOUBLE", "UHUGEINT", "BIGNUM")
+ZONED = "TIMESTAMP WITH TIME ZONE"
+TIMES = ("TIME", "TIME_NS", "TIME WITH TIME ZONE")
+NEVER_FAIL = (*INTEGERS, "VARCHAR", "BOOLEAN")
+"""Types of which every value can be cast to text."""
+SINGLE = (*NEVER_FAIL, *NUMBERS, *TIMES, "DATE", "JSON", "UUID", "BLOB", "BIT", '"NULL"')
 
 
 def identifier(name: str) -> str:
@@ -45,7 +52,13 @@ class RawColumn:
     @property
     def number(self) -> bool:
         """Whether the engine holds numbers."""
-        return self.whole or self.type in ("FLOAT", "DOUBLE") or self.type.startswith("DECIMAL")
+        return self.whole or self.type in NUMBERS or self.type.startswith("DECIMAL")
+
+    @property
+    def single(self) -> bool:
+        """Whether a cell is one value, and none of the calendar intervals, which are neither numbers nor moments."""
+        named = self.type in SINGLE or self.type.startswith(("DECIMAL", "TIMESTAMP", "ENUM("))
+        return named and not self.type.endswith("]")
 
     @property
     def moment(self) -> bool:
@@ -62,26 +75,29 @@ class RawColumn:
         if self.others:
             return f"COALESCE({', '.join(part.as_text() for part in self.parts)})"
         if self._wide_moment:  # the engine fails on years that it cannot spell
-            years = f"{self._typed('0001-01-01')} AND {self._typed('9999-12-31')}"
+            years = f"{self._typed('0001-01-01')} AND {self._typed('9999-12-31 23:59:59')}"
             return f"CASE WHEN {self.sql} BETWEEN {years} THEN CAST({self.sql} AS VARCHAR) END"
         if self.type in ("FLOAT", "DOUBLE"):
             whole = f"({self.sql} = floor({self.sql}) AND abs({self.sql}) < 1e15)"
             return f"CASE WHEN {whole} THEN CAST(TRY_CAST({self.sql} AS BIGINT) AS VARCHAR) ELSE CAST({self.sql} AS VARCHAR) END"
-        return f"CAST({self.sql} AS VARCHAR)"
+        if self.type in NEVER_FAIL:
+            return f"CAST({self.sql} AS VARCHAR)"
+        value = {"BLOB": f"decode({self.sql})", ZONED: f"make_timestamp(epoch_us({self.sql}))"}.get(self.type, self.sql)
+        return f"TRY(CAST({value} AS VARCHAR))"
 
     def as_number(self) -> str:
         """The value as a double, null where it is none."""
         if self.others:
             return f"COALESCE({', '.join(part.as_number() for part in self.parts)})"
         if self.number or self.type == "BOOLEAN":
-            value = f"CAST({self.sql} AS DOUBLE)"
+            value = f"TRY_CAST({self.sql} AS DOUBLE)"
         else:
-            value = f"TRY_CAST(CAST({self.sql} AS VARCHAR) AS DOUBLE)"
+            value = f"TRY_CAST({self.as_text()} AS DOUBLE)"
         return f"CASE WHEN isnan({value}) THEN NULL ELSE {value} END"
 
     def as_moment(self, first: str, last: str) -> str:
         """A date or time as a timestamp between two others; clamped before the cast, which would fail far outside."""
-        if self.type == "TIMESTAMP WITH TIME ZONE":
+        if self.type == ZONED:
             return f"make_timestamp(epoch_us({self.sql}))"
         clamped = _clamp(self.sql, self._typed(first), self._typed(last)) if self._wide_moment else self.sql
         return f"CAST({clamped} AS TIMESTAMP)"
@@ -89,7 +105,7 @@ class RawColumn:
     @property
     def _wide_moment(self) -> bool:
         """Whether it may hold moments that a timestamp cannot (nanoseconds reach less far)."""
-        return self.moment and self.type not in ("TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE")
+        return self.moment and self.type not in ("TIMESTAMP_NS", ZONED)
 
     def _typed(self, moment: str) -> str:
         return f"CAST({literal(moment)} AS {self.type})"
@@ -175,16 +191,16 @@ def _numeric_code(column: Numeric, raw: RawColumn) -> str:
     else:
         code = _grid_code(column, raw)
     declared = _declared_missing(raw, column.missing_values)
-    return f"CASE WHEN {declared} THEN NULL ELSE {code} END" if declared else code
+    return f"TRY(CASE WHEN {declared} THEN NULL ELSE {code} END)" if declared else f"TRY({code})"
 
 
 def _declared_missing(raw: RawColumn, missing_values: tuple[str, ...]) -> str:
     """Whether a value is one of the declared missing values; typed numbers are compared as numbers."""
     words = [word for word in missing_values if word]
     if not raw.number:
-        return f"CAST({raw.sql} AS VARCHAR) IN ({', '.join(literal(word) for word in words)})" if words else ""
+        return f"{raw.as_text()} IN ({', '.join(literal(word) for word in words)})" if words else ""
     numbers = [repr(float(word)) for word in words if _is_number(word)]
-    return f"{raw.sql} IN ({', '.join(numbers)})" if numbers else ""
+    return f"TRY_CAST({raw.sql} AS DOUBLE) IN ({', '.join(numbers)})" if numbers else ""
 
 
 def _is_number(word: str) -> bool:
@@ -218,7 +234,7 @@ def _clamp(value: str, low: str, high: str) -> str:
 def _read_moment(column: Numeric, raw: RawColumn) -> str:
     if raw.moment:
         return raw.as_moment(column.describe(0), column.describe(column.steps - 1))
-    text = f"CAST({raw.sql} AS VARCHAR)"
+    text = raw.as_text()
     if column.format:
         return f"try_strptime({text}, {literal(column.format)})"
     return f"TRY_CAST({text} AS TIMESTAMP)"

@@ -1,4 +1,4 @@
-"""Files as tables: CSV and TSV (also gzipped), Parquet, DuckDB databases; single files and globs.
+"""Files as tables, by their endings: text, typed columns, databases; single files and globs.
 
 A CSV file's dialect is declared, never guessed from its rows: comma (or tab for .tsv), double quotes, one header line.
 Lines too short are filled with nulls, surplus cells and unreadable lines are dropped; no line can stop a run.
@@ -13,12 +13,12 @@ from typing import Any
 
 from sundog.domain.dialect import STANDARD, Dialect
 from sundog.errors import UserError
-from sundog.sources.duck import DuckTable, connect, identifier, raw_columns
+from sundog.sources.columnar import OPENERS, open_columnar
+from sundog.sources.databases import DATABASE, open_database
+from sundog.sources.duck import DuckTable, connect
 from sundog.sources.encode import RawColumn, literal
 
 TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ","}
-PARQUET = (".parquet", ".pq")
-DATABASE = (".duckdb", ".db", ".ddb")
 
 
 def open_file(data: str | Path, *, dialect: Dialect = STANDARD, sql: str | None = None) -> DuckTable:
@@ -29,11 +29,11 @@ def open_file(data: str | Path, *, dialect: Dialect = STANDARD, sql: str | None 
         raise UserError(f"--sql: {str(data)!r} is not a DuckDB database; --sql reads from {', '.join(DATABASE)} files.")
     if kind in TEXT:
         return _open_text(paths, dialect.delimiter or TEXT[kind])
-    if kind in PARQUET:
-        return _open_parquet(paths)
+    if kind in OPENERS:
+        return open_columnar(paths, kind)
     if kind in DATABASE:
-        return _open_database(paths[0], sql)
-    allowed = ", ".join([*TEXT, *PARQUET, *DATABASE])
+        return open_database(paths[0], sql)
+    allowed = ", ".join([*TEXT, *OPENERS, *DATABASE])
     raise UserError(
         f"data file {str(data)!r}: unknown kind {kind or '(no ending)'!r}; allowed are {allowed} (also .gz text)."
     )
@@ -101,54 +101,3 @@ def _header(path: str, delimiter: str) -> list[str]:
 def _listed(paths: list[str]) -> str:
     """The paths in SQL, as they are: the engine would take '*' or '[' in a name for a pattern."""
     return f"[{', '.join(literal(glob.escape(path)) for path in paths)}]"
-
-
-def _open_parquet(paths: list[str]) -> DuckTable:
-    table = _describe(connect(), f"read_parquet({_listed(paths)}, union_by_name=true)", f"data file {paths[0]!r}")
-    _refuse_names_by_case(paths[0])
-    return table
-
-
-def _refuse_names_by_case(path: str) -> None:
-    from pyarrow import parquet
-
-    seen: dict[str, str] = {}
-    for name in parquet.read_schema(path).names:
-        other = seen.setdefault(name.lower(), name)
-        if other != name:
-            raise UserError(
-                f"data file {path!r}: its columns {other!r} and {name!r} differ by case only, which the engine cannot "
-                "tell apart in Parquet files; rename one."
-            )
-
-
-def _open_database(path: str, sql: str | None) -> DuckTable:
-    import duckdb
-
-    connection = connect()
-    try:
-        connection.execute(f"ATTACH {literal(path)} AS data (READ_ONLY)")
-        connection.execute("USE data")
-        if sql is None:
-            tables = [
-                name
-                for (name,) in connection.sql("SELECT table_name FROM duckdb_tables() ORDER BY table_name").fetchall()
-            ]
-            if len(tables) != 1:
-                found = ", ".join(map(repr, tables)) or "none"
-                raise UserError(f'{path!r} holds the tables {found}; say which with --sql "SELECT * FROM ...".')
-            sql = f"SELECT * FROM {identifier(tables[0])}"
-    except duckdb.Error:
-        raise UserError(f"{path!r} cannot be opened as a DuckDB database; check the file and its version.") from None
-    return _describe(connection, f"({sql.rstrip('; ')})", f"the query on {path!r}")
-
-
-def _describe(connection: Any, relation: str, label: str) -> DuckTable:
-    import duckdb
-
-    try:
-        raw = raw_columns(connection, relation)
-    except duckdb.Error as error:
-        reason = type(error).__name__.removesuffix("Exception")
-        raise UserError(f"{label} cannot be read ({reason}); check that it is complete and spelled right.") from None
-    return DuckTable(connection, relation, raw, label)

@@ -1,0 +1,44 @@
+"""DuckDB databases: one table of a file, or what a query on it returns. The file is opened for reading only."""
+
+from typing import Any
+
+from sundog.errors import UserError
+from sundog.sources.duck import DuckTable, connect, identifier, raw_columns
+from sundog.sources.encode import literal
+
+DATABASE = (".duckdb", ".db", ".ddb")
+
+
+def open_database(path: str, sql: str | None) -> DuckTable:
+    """The only table of a database, or the rows of a query."""
+    import duckdb
+
+    connection = connect()
+    try:
+        connection.execute(f"ATTACH {literal(path)} AS data (READ_ONLY)")
+        connection.execute("USE data")
+        if sql is None:
+            tables = [
+                name
+                for (name,) in connection.sql("SELECT table_name FROM duckdb_tables() ORDER BY table_name").fetchall()
+            ]
+            if len(tables) != 1:
+                found = ", ".join(map(repr, tables)) or "none"
+                raise UserError(f'{path!r} holds the tables {found}; say which with --sql "SELECT * FROM ...".')
+            sql = f"SELECT * FROM {identifier(tables[0])}"
+    except duckdb.Error:
+        raise UserError(f"{path!r} cannot be opened as a DuckDB database; check the file and its version.") from None
+    return query_on(connection, sql, label=f"the query on {path!r}")
+
+
+def query_on(connection: Any, sql: str, *, label: str) -> DuckTable:
+    """The rows of a query as a table."""
+    import duckdb
+
+    relation = f"({sql.rstrip('; ')})"
+    try:
+        raw = raw_columns(connection, relation)
+    except duckdb.Error as error:
+        reason = type(error).__name__.removesuffix("Exception")
+        raise UserError(f"{label} cannot be read ({reason}); check that it is complete and spelled right.") from None
+    return DuckTable(connection, relation, raw, label)
