@@ -24,6 +24,7 @@ BENCHMARKS = (
     "counting",
     "queries",
     "evaluate_speed",
+    "answers",
     "methods_table",
     "rap",
     "rap_plus_plus",

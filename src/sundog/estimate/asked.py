@@ -25,11 +25,13 @@ from sundog.domain.axis import Axis
 from sundog.domain.conditions import Condition, holds
 from sundog.estimate.evidence import Evidence, Functions, Names, Table
 from sundog.estimate.pieces import Pieces, pieces_of
-from sundog.estimate.tilt import positions, tilt_along
+from sundog.estimate.tilt import ranks_of, tilt_along, tilted
 
 Numbers = Float[np.ndarray, "cells kinds"]
-TILT = 0.05
+TILT = 0.1
 """How far the mean inside a cell may lie from what margin and neighbours say, in standard deviations of the weight there."""
+DOUBT = 0.5
+"""The standard deviation of what the neighbours say, as a part of it."""
 BLOCK = 1 << 24
 """So many weights are carried down at once."""
 
@@ -150,15 +152,18 @@ class Asked:
         doubt = np.zeros_like(mean)
         if len(self.pieces) == 1:
             return mean, doubt
-        lowest, highest = self.weights.min(), self.weights.max()
         moved = mean
         for k, piece in enumerate(self.pieces):
             tilt = tilt_along(self.table, k, piece) if piece.split else None
             if tilt is not None:
-                middle = positions(piece)[0].reshape([-1 if j == k else 1 for j in range(len(self.pieces))])
-                together = self._averaged(self.weights * middle)
-                moved, doubt = moved + tilt.slope * together, doubt + tilt.variance * together**2
-        return np.clip(moved, lowest, highest), doubt
+                ranks = ranks_of(piece, self.table.counts, k)[0]
+                inner = np.moveaxis(self._averaged(self.weights, but=k), k + 1, -1)
+                counts = np.moveaxis(self.table.counts, k, -1)
+                shift = tilted(inner, tilt, piece, ranks=ranks, counts=counts)
+                together = piece.averaged(inner * ranks, inner.ndim - 1)
+                moved = moved + np.moveaxis(shift, -1, k + 1)
+                doubt = doubt + np.moveaxis(tilt.variance * together**2 + (DOUBT * shift) ** 2, -1, k + 1)
+        return moved, doubt
 
     def _inside(self, mean: Functions, doubt: Functions, cells: Int[np.ndarray, "..."]) -> Numbers:
         """The variance that not knowing the insides of the cells brings."""
@@ -197,6 +202,13 @@ def asked(evidence: Evidence, columns: Names, *, cuts: Condition | None, every: 
     else:
         table = evidence.table(ordered)
     pieces = tuple(
-        pieces_of(axis, evidence.margin(axis.column), where=cuts, every=axis.column == every) for axis in table.axes
+        pieces_of(
+            axis,
+            evidence.margin(axis.column),
+            evidence.leaves[axis.column],
+            where=cuts,
+            every=axis.column == every,
+        )
+        for axis in table.axes
     )
     return Ground(table, pieces)

@@ -31,6 +31,7 @@ from jaxtyping import Float
 
 from sundog.domain.axis import Axis
 from sundog.estimate.answers import ROUNDING, parts
+from sundog.estimate.bins import Leaves, leaves_of
 from sundog.estimate.margin import Margin
 from sundog.queries import Marginal
 from sundog.released import Released
@@ -84,6 +85,11 @@ class Evidence:
             for part, values in parts(measurement)
             if isinstance(part, Marginal)
         ]
+
+    @cached_property
+    def leaves(self) -> dict[str, Leaves]:
+        """Every column's own measurement, with the noise taken out."""
+        return leaves_of(self._released)
 
     def pooled(self, columns: Names, finer: tuple[Axis, ...] | None = None) -> Table | None:
         """What was measured over these columns, cut at least as finely as asked for, with the least noise; None if nothing."""

@@ -9,15 +9,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from sundog.domain import Column, Numeric
 from sundog.domain.axis import Axis
 from sundog.domain.conditions import Condition, borders
+from sundog.estimate.bins import Leaves
 from sundog.estimate.margin import Margin
 
-NOISE_PREVAILS = 2.0
-"""How much more the sizes of a cell's pieces may add up to than the pieces themselves."""
+CLEAR = 4.0
+"""A cell's rows are divided as estimated from so many standard deviations of their number on."""
+
+Cells = Int[np.ndarray, " pieces"]
+Clear = Bool[np.ndarray, " cells"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +34,9 @@ class Pieces:
     first: Int[np.ndarray, " pieces"]
     width: Int[np.ndarray, " pieces"]
     shares: Float[np.ndarray, " pieces"]
+    """Parts of the cells, as estimated: unbiased, so that cells add up to the margin, but some may be negative."""
+    smooth: Float[np.ndarray, " pieces"]
+    """Parts of the cells with the noise taken out."""
     atoms: Int[np.ndarray, " pieces"] | None = None
     """The margin's atom in which each piece lies; None where no cell is cut."""
 
@@ -70,12 +77,14 @@ class Pieces:
         return np.ones(len(self.first)) if missing is None else (self.first != missing).astype(float)
 
 
-def pieces_of(axis: Axis, margin: Margin, *, where: Condition | None, every: bool) -> Pieces:
+def pieces_of(axis: Axis, margin: Margin, leaves: Leaves, *, where: Condition | None, every: bool) -> Pieces:
     """The cells of an axis, cut where a condition changes, or (`every`) at each atom of the margin."""
     column = margin.column
     cuts = borders(where, column.name) if where is not None else ()
     if _pure(axis, cuts) and not (every and axis.size < axis.codes):
-        return Pieces(column, axis, np.arange(axis.size), axis.firsts, axis.widths, np.ones(axis.size))
+        return Pieces(
+            column, axis, np.arange(axis.size), axis.firsts, axis.widths, np.ones(axis.size), np.ones(axis.size)
+        )
     if isinstance(column, Numeric):
         starts = {*axis.run_starts().tolist(), *margin.atoms.run_starts().tolist(), *cuts} - {axis.codes}
         first = np.array(sorted(starts), dtype=np.int64)
@@ -84,24 +93,33 @@ def pieces_of(axis: Axis, margin: Margin, *, where: Condition | None, every: boo
         first, width = np.arange(axis.codes), np.ones(axis.codes, dtype=np.int64)
     cells, atoms = axis.cells(first).astype(np.int64), margin.atoms.cells(first).astype(np.int64)
     mass = margin.counts[atoms] * width / margin.atoms.widths[atoms]
-    return Pieces(column, axis, cells, first, width, _shares(mass, width, cells, axis.size), atoms)
+    smooth = _smooth(leaves, first, width, cells)
+    shares = _shares(mass, smooth, cells=cells, clear=_clear(axis, margin))
+    return Pieces(column, axis, cells, first, width, shares, smooth, atoms)
 
 
 def _shares(
-    mass: Float[np.ndarray, " pieces"], width: Int[np.ndarray, " pieces"], cells: Int[np.ndarray, " pieces"], size: int
+    mass: Float[np.ndarray, " pieces"], otherwise: Float[np.ndarray, " pieces"], *, cells: Cells, clear: Clear
 ) -> Float[np.ndarray, " pieces"]:
-    """Parts of each cell, by mass; by what is not negative of it where noise prevails; by width where that is nothing.
+    """Parts of each cell by mass, where the cell is clear of noise; by other parts where it is not."""
+    total = np.bincount(cells, weights=mass, minlength=len(clear))
+    good = (clear & (total > 0))[cells]
+    return np.where(good, mass / np.where(good, total[cells], 1.0), otherwise)
 
-    Masses as they were estimated, negative ones too, make cells add up to what the margin says.
-    """
 
-    def sums(values: Float[np.ndarray, " pieces"]) -> Float[np.ndarray, " pieces"]:
-        return np.bincount(cells, weights=values, minlength=size)[cells]
+def _clear(axis: Axis, margin: Margin) -> Clear:
+    """Which cells hold more rows than noise could make."""
+    inside = (margin.atoms.parents(axis)[None, :] == np.arange(axis.size)[:, None]).astype(float)
+    values, variances, coefficient = margin.answer(inside)
+    return values + coefficient * margin.rows > CLEAR * np.sqrt(variances)
 
-    clear = sums(np.abs(mass)) <= NOISE_PREVAILS * sums(mass)
-    kept = np.where(clear, mass, np.maximum(mass, 0.0))
-    total = sums(kept)
-    return np.where(total > 0, kept / np.where(total > 0, total, 1.0), width / sums(width.astype(float)))
+
+def _smooth(leaves: Leaves, first: Cells, width: Cells, cells: Cells) -> Float[np.ndarray, " pieces"]:
+    """Parts of each cell by the column's leaves, of which none is negative; by width where they are nothing."""
+    at = leaves.axis.cells(first)
+    mass = leaves.proportions[at] * width / leaves.axis.widths[at]
+    total, wide = np.bincount(cells, weights=mass), np.bincount(cells, weights=width)
+    return np.where(total[cells] > 0, mass / np.where(total > 0, total, 1.0)[cells], width / wide[cells])
 
 
 def _pure(axis: Axis, cuts: tuple[int, ...]) -> bool:

@@ -281,7 +281,7 @@ def _spaced(case: _Case, there: Float[np.ndarray, " some"]) -> Float[np.ndarray,
     if len(there) <= THRESHOLDS:
         return there
     counts = np.maximum(case.evidence.margin(piece.column.name).onto(piece.axis), 0.0)
-    mass = np.cumsum((piece.shares * counts[piece.cells])[there])
+    mass = np.cumsum((piece.smooth * counts[piece.cells])[there])
     places = np.searchsorted(mass, np.linspace(0, mass[-1], THRESHOLDS + 1)[1:], side="left")
     return there[np.unique(np.minimum(places, len(there) - 1))]
 
