@@ -20,7 +20,7 @@ demo: .venv/runtime
 	@$(BIN)/python examples/demo.py
 
 test: .venv/develop
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow"
 
 lint: .venv/develop
 	$(BIN)/ruff check .
@@ -29,7 +29,7 @@ lint: .venv/develop
 	$(BIN)/lint-imports
 
 audit: .venv/develop
-	$(BIN)/python -m pytest -n $(JOBS) -m slow
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m slow
 
 # Both go on where they were stopped; FRESH=--fresh measures everything again.
 bench: .venv/develop

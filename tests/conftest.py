@@ -1,7 +1,10 @@
 """What all tests share: a ledger of their own, no network of time limits in hypothesis, and a small table of every kind."""
 
+import ctypes
+import gc
 import os
 import signal
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,3 +27,14 @@ def own_ledger(tmp_path, monkeypatch):
     path = tmp_path / "ledger.sqlite"
     monkeypatch.setenv("SUNDOG_LEDGER", str(path))
     return path
+
+
+@pytest.fixture(autouse=True, scope="module")
+def compiled_programs_are_dropped():
+    """What JAX compiled for one file would stay until the end: hundreds of megabytes, which the heap keeps unless asked."""
+    yield
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
+        gc.collect()
+        if sys.platform == "linux":
+            ctypes.CDLL(None).malloc_trim(0)

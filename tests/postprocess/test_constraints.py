@@ -9,6 +9,7 @@ import sundog
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
+from sundog.generate.projection.adam import Descent
 from sundog.methods.recipes import METHODS
 from sundog.postprocess.constraints import enforce, violations
 from sundog.random.keys import key_of, split, uniforms
@@ -70,7 +71,7 @@ def real_table(rows=600):
 
 def _quick(recipe):
     """The same recipe with less patience: constraints must hold however well a model fits."""
-    few = {"particles": 2000, "epochs": 10, "steps": 50}
+    few = {"particles": 2000, "epochs": 10, "steps": 50, "widths": (16,), "descent": Descent(steps=20)}
     known = {field.name for field in fields(recipe.generator)}
     return replace(recipe, generator=replace(recipe.generator, **{k: v for k, v in few.items() if k in known}))
 

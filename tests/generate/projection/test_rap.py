@@ -34,13 +34,27 @@ GENERATORS = [
 ]
 
 
-def fitted(generator, queries, *, stddev=1.0, seed=0):
-    release = released([*ONE, *queries], mixed_rows(), stddev=stddev, seed=seed)
+def fit_to(generator, queries, *, stddev=1.0):
+    release = released([*ONE, *queries], mixed_rows(), stddev=stddev)
     return generator.fit(key_of(5), generator.init(key_of(4), MIXED), released=release)
 
 
+@pytest.fixture(scope="module")
+def fitted():
+    """Fits that several tests look at are made once."""
+    kept = {}
+
+    def fit(generator, queries, *, stddev=1.0):
+        known = (generator, queries is LABELLED, stddev)
+        if known not in kept:
+            kept[known] = fit_to(generator, queries, stddev=stddev)
+        return kept[known]
+
+    return fit
+
+
 @pytest.mark.parametrize(("generator", "queries"), GENERATORS, ids=["softmax", "sparsemax", "gem", "rap++"])
-def test_measured_answers_are_reproduced_and_the_same_key_gives_the_same_rows(generator, queries):
+def test_measured_answers_are_reproduced_and_the_same_key_gives_the_same_rows(fitted, generator, queries):
     state = fitted(generator, queries)
     start = generator.fit(key_of(5), generator.init(key_of(4), MIXED), released=released(ONE, mixed_rows()))
     before, after = (np.mean(errors(generator, s, queries, mixed_rows())) for s in (start, state))
@@ -50,11 +64,11 @@ def test_measured_answers_are_reproduced_and_the_same_key_gives_the_same_rows(ge
         np.mean([np.abs(answer(q, rows) / 2000 - answer(q, mixed_rows()) / 2000).mean() for q in queries])
         < 0.6 * before
     )
-    again = generator.sample(key_of(6), fitted(generator, queries), rows=2000)
+    again = generator.sample(key_of(6), fit_to(generator, queries), rows=2000)
     assert all(np.array_equal(*pair) for pair in zip(rows.codes, again.codes, strict=True))
 
 
-def test_missing_values_come_out_as_often_as_they_were_measured():
+def test_missing_values_come_out_as_often_as_they_were_measured(fitted):
     for generator, queries in (GENERATORS[0], GENERATORS[3]):
         rows = generator.sample(key_of(6), fitted(generator, queries), rows=2000)
         assert (rows.column("size") == 100).mean() == pytest.approx(
@@ -62,7 +76,7 @@ def test_missing_values_come_out_as_often_as_they_were_measured():
         )
 
 
-def test_a_number_column_keeps_its_one_way_measurement_spike_and_all():
+def test_a_number_column_keeps_its_one_way_measurement_spike_and_all(fitted):
     generator, queries = GENERATORS[3]
     rows = generator.sample(key_of(6), fitted(generator, queries), rows=2000)
     for code in (0, 40):
@@ -71,9 +85,9 @@ def test_a_number_column_keeps_its_one_way_measurement_spike_and_all():
 
 
 @pytest.mark.parametrize(("generator", "queries"), [GENERATORS[0], GENERATORS[3]], ids=["rap", "rap++"])
-def test_errors_fall_as_the_noise_does(generator, queries):
+def test_errors_fall_as_the_noise_does(fitted, generator, queries):
     found = [
-        np.mean(errors(generator, fitted(generator, queries, stddev=s), queries, mixed_rows())) for s in (200.0, 2.0)
+        np.mean(errors(generator, fitted(generator, queries, stddev=s), queries, mixed_rows())) for s in (200.0, 1.0)
     ]
     assert found[1] < 0.5 * found[0]
 
@@ -115,7 +129,7 @@ def test_the_projection_is_the_closest_that_any_table_can_answer():
     assert np.abs(found - asked @ best).max() < 0.005
 
 
-def test_rounding_more_often_comes_closer_to_the_soft_rows_and_more_soft_rows_fit_better():
+def test_rounding_more_often_comes_closer_to_the_soft_rows_and_more_soft_rows_fit_better(fitted):
     """RAP, Figures 5b and 6, in small."""
     generator, queries = GENERATORS[0]
     state = fitted(generator, queries)
