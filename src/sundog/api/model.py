@@ -21,7 +21,7 @@ from sundog.errors import UserError
 from sundog.evaluate.reading import open_synthetic
 from sundog.generate import ending_of
 from sundog.generate.stored import check_codes
-from sundog.methods.checks import check_public
+from sundog.methods.checks import check_public, check_requests, unsupported
 from sundog.methods.loop import fit_released, sample
 from sundog.methods.recipe import Recipe
 from sundog.methods.recipes import recipe_of
@@ -60,10 +60,13 @@ class Model:
         seed: int | None = None,
         public: Any = None,
         settings: Mapping[str, Any] | None = None,
+        ignore_unsupported: bool = False,
     ) -> "Model":
         """Fit a method to earlier measurements: no private data, no cost. `public`: a public table to start from."""
         check_generator_settings(settings or {})
         recipe = with_settings(recipe_of(method), settings or {})
+        queries = [measurement.query for measurement in released.measurements]
+        check_requests(recipe, released.schema, queries=queries, ignore=ignore_unsupported)
         return _fitted(released, recipe, seed=fresh_seed() if seed is None else seed, public=public)
 
     @property
@@ -71,6 +74,12 @@ class Model:
         """What the user should know of how fitting ended, if anything."""
         again = [f"There was no {FITTED} of this release, so the model was fitted again."] if self.refitted else []
         return " ".join([*again, ending_of(self.recipe.generator, self.state).note]).strip()
+
+    @property
+    def unsupported(self) -> tuple[str, ...]:
+        """What the schema asks and the method does not do: one sentence each, on the certificate too."""
+        queries = [measurement.query for measurement in self.released.measurements]
+        return unsupported(self.recipe, self.released.schema, queries)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -147,7 +156,8 @@ class Model:
         target.mkdir(parents=True, exist_ok=True)
         clear_release_folder(target)
         self.released.save(target / "released.json")
-        write_certificate(self.released, target, method=self.recipe.name)
+        remark = " ".join(self.unsupported) or None
+        write_certificate(self.released, target, method=self.recipe.name, remark=remark)
         settings: dict[str, Any] = {"format": FORMAT, "method": self.recipe.name, "seed": self.seed}
         if self.recipe.settings:
             settings["settings"] = dict(self.recipe.settings)
@@ -180,7 +190,7 @@ def load(folder: str | Path) -> Model:
 def _fitted(released: Released, recipe: Recipe, *, seed: int, public: Any) -> Model:
     known = public_rows_of(public, released.schema)
     if known is not None:
-        check_public(recipe)
+        check_public(recipe, known)
     fit_key, _ = split(key_of(seed), 2)
     return Model(released, recipe, seed, fit_released(fit_key, released, recipe=recipe, public=known), known)
 

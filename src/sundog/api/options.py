@@ -131,6 +131,9 @@ class Fitting:
     ] = None
     public: Annotated[Any, "A public table of the same schema to start from (see: sundog methods)."] = None
     seed: Annotated[int | None, "Fixes generation and sampling; never the privacy noise."] = None
+    ignore_unsupported: Annotated[
+        bool, "Go on where the method cannot do all that the schema asks; the certificate says so."
+    ] = False
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from sundog.api.options import Charged, Consent, Generation, Privacy, meanings
 from sundog.domain import Schema
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
-from sundog.methods.checks import check_recipe
+from sundog.methods.checks import check_recipe, check_requests
 from sundog.methods.loop import Report, run
 from sundog.methods.own_workload import with_workload
 from sundog.methods.recipes import recipe_of
@@ -61,6 +61,7 @@ class Synthesizer:
         rows_per_unit: int = 1,
         dataset: str | None = None,
         seed: int | None = None,
+        ignore_unsupported: bool = False,
         ledger: str | Path | None = None,
         accept_unreviewed: bool = False,
         confirmed: bool = False,
@@ -68,7 +69,7 @@ class Synthesizer:
     ) -> None:
         self.schema = Schema.of(schema)
         self.privacy = Privacy(epsilon, delta, rho, neighbours, unit, rows_per_unit)
-        self.generation = Generation(method, settings, public, seed, workload, adjust, adjust_share)
+        self.generation = Generation(method, settings, public, seed, ignore_unsupported, workload, adjust, adjust_share)
         recipe = recipe_of(method)
         if workload is not None:
             recipe = with_workload(recipe, _workload(workload, self.schema))
@@ -79,6 +80,7 @@ class Synthesizer:
                 raise UserError(f"adjust_share: found {adjust_share!r}; it must lie between 0 and 1, both excluded.")
             check_measures(adjust, self.schema)
         check_recipe(self.recipe, self.schema, public=self._public)
+        check_requests(self.recipe, self.schema, queries=self.recipe.queries(self.schema), ignore=ignore_unsupported)
         self.unit = self.privacy.protected_unit()
         self.dataset = Charged(dataset=dataset).account(self.schema.name)
         self._charged = Charged(ledger, self.dataset)

@@ -1,7 +1,7 @@
 """sundog generate: synthetic rows from released measurements. It needs no private data and costs no privacy."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -40,11 +40,17 @@ def generate(
         model.save(out)
         model.report(out / "report.html", rows=made)
         write_table(made, out / synthetic)
-    result = {"method": fitting.method, "rows": len(made), "files": [str(out / name) for name in [synthetic, *RELEASE]]}
+    result: dict[str, Any] = {
+        "method": fitting.method,
+        "rows": len(made),
+        "files": [str(out / name) for name in [synthetic, *RELEASE]],
+    }
     lines = [
         f"Synthetic table: {out / synthetic} ({len(made)} rows)",
         f"Report:          {out / 'report.html'}",
         f"Certificate:     {out / 'certificate.html'} (and certificate.json)",
     ]
     lines += [model.note] if model.note else []
+    lines += [f"Not done: {each}" for each in model.unsupported]
+    result |= {"unsupported": list(model.unsupported)} if model.unsupported else {}
     say(result | ({"note": model.note} if model.note else {}), lines, as_json=writing.json)

@@ -67,12 +67,14 @@ def _tell(synthesizer: "Synthesizer", out: Path, *, synthetic: str, rows: int, a
     ]
     note = synthesizer.model.note
     lines += [note] if note else []
+    lines += [f"Not done: {each}" for each in synthesizer.model.unsupported]
     lines += [f"WARNING: {warning}" for warning in synthesizer.model.warnings]
     files = [str(out / name) for name in [synthetic, *RELEASE]]
     result = (
         spent(synthesizer)
         | {"method": synthesizer.recipe.name, "rows": rows, "files": files}
         | ({"note": note} if note else {})
+        | ({"unsupported": left} if (left := list(synthesizer.model.unsupported)) else {})
     )
     say(result, lines, as_json=as_json)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sundog.generate.base import Ending, EndsEarly, Generator, SizeLimited, UsesPublic, ending_of
+from sundog.generate.base import Constrained, Ending, EndsEarly, Generator, SizeLimited, UsesPublic, ending_of
 from sundog.generate.genetic.private_gsd import Genetic
 from sundog.generate.graphical.private_pgm import Graphical
 from sundog.generate.independent import Independent
@@ -16,6 +16,7 @@ from sundog.generate.projection.rap_plus_plus import AnnealedProjection
 __all__ = [
     "GENERATORS",
     "AnnealedProjection",
+    "Constrained",
     "Ending",
     "EndsEarly",
     "GenerativeNetwork",

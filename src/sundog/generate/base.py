@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from sundog.domain import Schema
+from sundog.domain.constraints.kinds import Constraint
 from sundog.domain.rows import Rows
 from sundog.queries import Query
 from sundog.random.keys import Key
@@ -56,6 +57,14 @@ class UsesPublic(Protocol):
 
     def init_public(self, key: Key, schema: Schema, *, public: Rows) -> Any:
         """The state before anything is measured, given a public table of the same schema."""
+
+
+@runtime_checkable
+class Constrained(Protocol):
+    """A generator that takes constraints of the schema into account while it fits, not only in its rows."""
+
+    def fits_with(self, constraint: Constraint) -> bool:
+        """Whether it does so for this one."""
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def _measure(curator: Curator, proposal: Proposal, *, report: Report) -> None:
 
 def initial(key: Key, schema: Schema, *, generator: Generator[Any], public: Rows | None) -> Any:
     """The generator's state before anything is measured."""
-    if public is not None and len(public) and isinstance(generator, UsesPublic):
+    if public is not None and isinstance(generator, UsesPublic):
         return generator.init_public(key, schema, public=public)
     return generator.init(key, schema)
 

@@ -64,6 +64,10 @@ class AIM:
         """The rule with the workload's weights."""
         return replace(self, weights=weights)
 
+    def accepts(self, query: Query) -> bool:
+        """Marginals: it chooses among those that they contain."""
+        return isinstance(query, Marginal)
+
     def propose(
         self,
         workload: tuple[Query, ...],

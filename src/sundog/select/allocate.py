@@ -63,6 +63,10 @@ class Allocate:
         """The rule with the workload's weights."""
         return replace(self, weights=weights)
 
+    def accepts(self, query: Query) -> bool:
+        """Marginals of one or two columns."""
+        return isinstance(query, Marginal) and len(query.axes) <= 2
+
     def propose(
         self,
         workload: tuple[Query, ...],

@@ -26,6 +26,9 @@ class SelectionRule(Protocol):
     refits: bool
     """Whether its next proposal needs the model fitted to what was just measured; if not, fitting waits to the end."""
 
+    def accepts(self, query: Query) -> bool:
+        """Whether it can choose or measure this query; what it cannot is refused before anything is spent."""
+
     def propose(
         self,
         workload: tuple[Query, ...],

@@ -34,6 +34,10 @@ class ByClass:
     def __post_init__(self) -> None:
         check_declared(self)
 
+    def accepts(self, query: Query) -> bool:
+        """Every query."""
+        return True
+
     def propose(
         self,
         workload: tuple[Query, ...],

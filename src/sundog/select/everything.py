@@ -28,6 +28,10 @@ class Everything:
         """The rule with the workload's weights."""
         return replace(self, weights=weights)
 
+    def accepts(self, query: Query) -> bool:
+        """Every query."""
+        return True
+
     def propose(
         self,
         workload: tuple[Query, ...],

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from sundog.declare import Range, check_declared
 from sundog.generate import Generator
-from sundog.queries import Query
+from sundog.queries import Marginal, Query
 from sundog.released import Proposal, Released, Selection
 from sundog.select.base import estimates, leftover
 
@@ -30,6 +30,10 @@ class SpanningTree:
 
     def __post_init__(self) -> None:
         check_declared(self)
+
+    def accepts(self, query: Query) -> bool:
+        """Marginals of two columns; single columns are measured first."""
+        return isinstance(query, Marginal) and len(query.axes) <= 2
 
     def propose(
         self,

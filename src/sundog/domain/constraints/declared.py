@@ -25,7 +25,7 @@ class Compare(Declared):
     left: str
     operator: Operator
     right: str
-    strength: float = Field(default=1.0, ge=0)
+    strength: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
 
 class Sum(Declared):
@@ -37,7 +37,7 @@ class Sum(Declared):
     minimum: float | None = None
     maximum: float | None = None
     equals: float | str | None = None
-    strength: float = Field(default=1.0, ge=0)
+    strength: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
 
 class Ratio(Declared):
@@ -48,7 +48,7 @@ class Ratio(Declared):
     denominator: str
     minimum: float | None = None
     maximum: float | None = None
-    strength: float = Field(default=1.0, ge=0)
+    strength: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
 
 class Determined(Declared):
@@ -73,7 +73,7 @@ class Guarded(Declared):
     kind: Literal["protected"]
     weights: dict[str, float] = Field(min_length=1)
     threshold: float
-    strength: float = Field(default=1.0, ge=0)
+    strength: float = Field(default=1.0, ge=0, allow_inf_nan=False)
 
 
 AnyDeclared = Annotated[Compare | Sum | Ratio | Determined | Excluded | Guarded, Field(discriminator="kind")]

@@ -11,7 +11,8 @@ Each may have a `name`, used in messages. Here they become exact statements abou
 units, so that no rounding decides. A row in which a compared or added number is missing satisfies the constraint, as in
 SQL; an impossible combination may name missing values with null. A ratio is a statement about products,
 minimum * denominator <= numerator <= maximum * denominator, so a denominator of zero allows only a numerator of zero.
-`strength` is the pull on particles (method privpgd) towards a linear constraint while they move, 0 for none.
+`strength` is the pull on particles (method privpgd) towards a linear constraint while they move, 0 for none; where it is not
+declared, privpgd takes 1, and other methods are not asked for any.
 """
 
 from dataclasses import dataclass
@@ -26,7 +27,8 @@ class Linear:
     coefficients: tuple[int, ...]
     limit: int
     equal: bool
-    strength: float = 1.0
+    strength: float | None = None
+    """As declared; None where it was not."""
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def linear(
     bound: Fraction,
     *,
     columns: Mapping[str, Column],
-    strength: float,
+    strength: float | None,
 ) -> Linear:
     """A comparison of a weighted sum with a bound, in whole numbers of grid units."""
     used = {field: numeric_of(name, field, columns) for field in terms}

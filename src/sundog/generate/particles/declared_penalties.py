@@ -16,12 +16,15 @@ from sundog.generate.particles.penalties import Bound, Penalty, Protected
 from sundog.queries import SigmoidSum
 from sundog.released import Released
 
+USUAL_STRENGTH = 1.0
+"""The pull towards a linear constraint that declares none."""
+
 
 def declared_penalties(released: Released, embedding: Embedding) -> tuple[Penalty, ...]:
     """What the released schema's constraints ask of the particles; protected statistics as far as they were measured."""
     found: list[Penalty] = []
     for constraint in released.schema.constraints:
-        if isinstance(constraint, Linear) and constraint.strength > 0:
+        if isinstance(constraint, Linear) and constraint.strength != 0:
             found.append(_bound(constraint, released.schema, embedding))
         if isinstance(constraint, ProtectedStatistic) and constraint.strength > 0:
             found += _protected(constraint, released, embedding)
@@ -44,7 +47,8 @@ def _bound(constraint: Linear, schema: Schema, embedding: Embedding) -> Bound:
     largest = max(abs(scale) for scale in scales) or 1.0
     weights = [scale / largest for scale in scales]
     coordinates, own, shift = _carried(schema, embedding, constraint.columns, weights)
-    return Bound(coordinates, own, limit / largest - shift, constraint.strength, constraint.equal)
+    strength = USUAL_STRENGTH if constraint.strength is None else constraint.strength
+    return Bound(coordinates, own, limit / largest - shift, strength, constraint.equal)
 
 
 def _protected(constraint: ProtectedStatistic, released: Released, embedding: Embedding) -> list[Penalty]:

@@ -20,6 +20,7 @@ from jaxtyping import Float, Int
 
 from sundog.declare import Range, check_declared
 from sundog.domain import Schema
+from sundog.domain.constraints.kinds import Constraint, Linear, ProtectedStatistic
 from sundog.domain.rows import Rows
 from sundog.estimate.consistency import consistent, estimates_of
 from sundog.generate.particles import threads
@@ -86,6 +87,10 @@ class Particles:
     def supports(self, query: Query) -> bool:
         """Marginals of any number of columns, and the sums that protected statistics need."""
         return isinstance(query, Marginal | SigmoidSum)
+
+    def fits_with(self, constraint: Constraint) -> bool:
+        """Linear constraints pull the particles, protected statistics push them."""
+        return isinstance(constraint, Linear | ProtectedStatistic)
 
     def init(self, key: Key, schema: Schema) -> ParticleState:
         """Particles spread as wide as the columns' cells are."""
