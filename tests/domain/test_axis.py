@@ -80,7 +80,7 @@ def test_groups():
 
 @pytest.mark.parametrize("groups", [[0, 1, 2], [0, 0, 0, 2], [1, 1, 1, 1], [-1, 0, 1, 2]])
 def test_wrong_groups_are_refused(groups):
-    with pytest.raises(UserError, match="column 'c': groups must give"):
+    with pytest.raises(UserError, match="column 'c': groups"):
         Axis.grouped(LABELS, groups)
 
 

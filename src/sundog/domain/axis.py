@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from sundog.arrays import whole_array
 from sundog.domain import Column, Numeric
 from sundog.errors import UserError
 from sundog.sizes import whole_number
@@ -35,6 +36,22 @@ class Axis:
     codes: int
     starts: tuple[int, ...] | None = None
     groups: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.starts is not None:
+            first = whole_array(
+                f"column {self.column!r}: cells", self.starts, dimensions=1, least=0, most=self.codes - 1
+            )
+            fits = len(first) == self.size and first[0] == 0 and bool((first[1:] > first[:-1]).all())
+        elif self.groups is not None:
+            held = whole_array(
+                f"column {self.column!r}: groups", self.groups, dimensions=1, least=0, most=self.size - 1
+            )
+            fits = len(held) == self.codes and len(np.unique(held)) == self.size
+        else:
+            fits = self.size == self.codes
+        if not fits or self.size < 1:
+            raise UserError(f"column {self.column!r}: its {self.size} cells do not divide its {self.codes} codes.")
 
     def cells(self, codes: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:
         """The cell of every code, as int32."""
@@ -166,16 +183,18 @@ class Axis:
     @staticmethod
     def grouped(column: Column, groups: tuple[int, ...] | list[int]) -> "Axis":
         """Codes merged into groups numbered from zero."""
-        if len(groups) != column.size or set(groups) != set(range(max(groups) + 1)):
+        given = whole_array(f"column {column.name!r}: groups", groups, dimensions=1, least=0, most=column.size - 1)
+        if len(given) != column.size or len(np.unique(given)) != given.max() + 1:
             raise UserError(
                 f"column {column.name!r}: groups must give one of 0..g-1 for each of its {column.size} codes."
             )
-        return Axis(column.name, size=max(groups) + 1, codes=column.size, groups=tuple(groups))
+        return Axis(column.name, size=int(given.max()) + 1, codes=column.size, groups=tuple(given.tolist()))
 
     @staticmethod
     def cut(column: Column, starts: tuple[int, ...] | list[int]) -> "Axis":
         """Runs of codes that begin at `starts` (the first is 0); missing is cut off as its own cell."""
-        places = sorted({0, *(int(start) for start in starts)} | ({column.missing} if column.missing else set()))
+        given = whole_array(f"column {column.name!r}: bins", list(starts), dimensions=1).tolist()
+        places = sorted({0, *given} | ({column.missing} if column.missing else set()))
         if places[0] < 0 or places[-1] >= column.size:
             raise UserError(f"column {column.name!r}: a bin starts outside its codes 0..{column.size - 1}.")
         if len(places) == column.size:

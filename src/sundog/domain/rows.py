@@ -25,6 +25,15 @@ class Rows:
     weights: Float[np.ndarray, " rows"] | None = None
     _cells: dict[Axis, Int[np.ndarray, " rows"]] = field(default_factory=dict, repr=False)
 
+    def __post_init__(self) -> None:
+        if len(self.codes) != len(self.schema.columns) or len({np.shape(column) for column in self.codes}) > 1:
+            raise UserError("rows: they need one list of codes per column of the schema, all of one length.")
+        for column, codes in zip(self.schema.columns, self.codes, strict=True):
+            if codes.ndim != 1 or codes.dtype.kind not in "iu":
+                raise UserError(f"rows: the codes of column {column.name!r} are no whole numbers.")
+            if len(codes) and not (codes.min() >= 0 and codes.max() < column.size):
+                raise UserError(f"rows: a code of column {column.name!r} lies outside 0..{column.size - 1}.")
+
     def __len__(self) -> int:
         return len(self.codes[0])
 

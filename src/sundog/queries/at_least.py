@@ -28,6 +28,10 @@ from sundog.errors import UserError
 from sundog.queries.base import answer, whole_key
 from sundog.queries.choosing import label_names, sampled
 from sundog.queries.marginal import Marginal
+from sundog.sizes import whole_number
+
+MOST_COLUMNS = 12
+"""The sensitivity looks at 3^columns ways in which two rows can agree with a combination."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +44,9 @@ class AtLeast:
     scale = 1
 
     def __post_init__(self) -> None:
-        if not 1 <= self.least <= len(self.marginal.axes):
-            raise UserError(f"at least: found t = {self.least}; allowed are 1 to {len(self.marginal.axes)} columns.")
+        whole_number("at least: t", self.least, most=len(self.marginal.axes))
+        if len(self.marginal.axes) > MOST_COLUMNS:
+            raise UserError(f"at least: found {len(self.marginal.axes)} columns; allowed are at most {MOST_COLUMNS}.")
 
     @property
     def columns(self) -> tuple[str, ...]:

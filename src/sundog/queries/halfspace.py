@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numba import njit
 
+from sundog.arrays import whole_array
 from sundog.domain import Column, Numeric, Schema
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
@@ -48,11 +49,14 @@ class Halfspaces:
     block = 1
 
     def __post_init__(self) -> None:
-        if self.theta.shape[1] != sum(self.widths) or len(self.theta) != len(self.thresholds):
+        coefficients = whole_array("halfspaces: coefficients", self.theta, dimensions=2, least=-MOST, most=MOST)
+        object.__setattr__(self, "theta", coefficients.astype(np.int16))
+        object.__setattr__(self, "thresholds", whole_array("halfspaces: thresholds", self.thresholds, dimensions=2))
+        if not self.size or self.theta.shape[1] != sum(self.widths) or len(self.theta) != len(self.thresholds):
             raise UserError("halfspaces: directions, thresholds and columns do not fit together.")
-        if np.abs(self.theta).max(initial=0) > MOST or len(self.columns) * MOST * GRID >= EXACT:
-            raise UserError(f"halfspaces: coefficients must lie in -{MOST}..{MOST}, over at most 500 columns.")
-        if (np.diff(self.thresholds, axis=1) < 0).any():
+        if len(self.columns) * MOST * GRID >= EXACT:
+            raise UserError(f"halfspaces: found {len(self.columns)} columns; sums are exact for at most 500.")
+        if (self.thresholds[:, 1:] < self.thresholds[:, :-1]).any():
             raise UserError("halfspaces: thresholds must ascend along each direction.")
 
     @property
@@ -144,8 +148,7 @@ class Halfspaces:
         """The query that `to_json` described."""
         names = tuple(document["columns"])
         widths = tuple(width(schema.column(name)) for name in names)
-        theta = np.asarray(document["theta"], dtype=np.int16)
-        return cls(names, widths, theta, np.asarray(document["thresholds"], dtype=np.int64))
+        return cls(names, widths, document["theta"], document["thresholds"])
 
 
 def width(column: Column) -> int:

@@ -24,6 +24,9 @@ from sundog.errors import UserError
 from sundog.queries.base import Query, whole_key
 from sundog.queries.choosing import label_names, sampled, targets_of
 
+MOST_CELLS = 2**31 - 1
+"""More cells than any table can have here; what memory holds is checked where a run begins."""
+
 
 @dataclass(frozen=True)
 class Marginal:
@@ -36,6 +39,11 @@ class Marginal:
     def __post_init__(self) -> None:
         if not self.axes or len(set(self.columns)) < len(self.axes):
             raise UserError(f"marginal: it needs one or more distinct columns; found {self.columns}.")
+        if self.size > MOST_CELLS:
+            raise UserError(
+                f"marginal: {self.describe()} has {self.size:.3g} cells; at most {MOST_CELLS} can be counted. Choose fewer "
+                "columns, or wider bins."
+            )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -80,6 +88,8 @@ class Marginal:
 
     def add(self, rows: Rows, totals: Int[np.ndarray, " cells"]) -> None:
         """Count the rows into the cells."""
+        if totals.shape != (self.size,):
+            raise UserError(f"marginal: found totals of shape {totals.shape}; it has {self.size} cells.")
         if len(rows):
             _count(tuple(rows.cells(axis) for axis in self.axes), self._strides, totals)
 

@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 from numba import njit
 
+from sundog.arrays import MOST, whole_array
 from sundog.domain import Numeric, Schema
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
@@ -44,6 +45,12 @@ class Ranges:
     block = 1
 
     def __post_init__(self) -> None:
+        for name, most in (("which", len(self.columns) - 1), ("low", MOST), ("high", MOST)):
+            least = -1 if name == "which" else -MOST
+            array = whole_array(f"ranges: {name}", getattr(self, name), dimensions=2, least=least, most=most)
+            object.__setattr__(self, name, array)
+        if not self.which.shape == self.low.shape == self.high.shape:
+            raise UserError("ranges: columns, low and high ends do not fit together; give one of each per condition.")
         if not len(self.which) or not (self.which >= 0).any(axis=1).all():
             raise UserError("ranges: every query needs at least one condition.")
         if ((self.which >= 0) & (self.low >= self.high)).any():
@@ -160,7 +167,7 @@ class Ranges:
         names = tuple(document["columns"])
         for name in names:
             schema.position(name)
-        return cls(names, *(np.asarray(document[key], dtype=np.int64) for key in ("which", "low", "high")))
+        return cls(names, *(document[key] for key in ("which", "low", "high")))
 
 
 def prefixes(

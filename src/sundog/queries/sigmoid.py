@@ -20,11 +20,14 @@ from jaxtyping import Int
 from sundog.domain import Column, Numeric, Schema
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
+from sundog.errors import UserError
 
 SCALE = 1000
 """Answers are counted in units of 1/SCALE rows."""
 BITS, COARSE = 10, 8
 SHARPNESS = 5.0
+MOST_WEIGHT = 64
+"""Bounds the table of the sigmoid (4096 places per unit of weight), and keeps its exponential within floats."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,17 @@ class SigmoidSum:
     scale = SCALE
     size = 1
     block = 1
+
+    def __post_init__(self) -> None:
+        if not self.columns or len(self.weights) != len(self.columns):
+            raise UserError(f"soft threshold: found {len(self.weights)} weights for {len(self.columns)} columns.")
+        for number in (*self.weights, self.threshold):
+            if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= MOST_WEIGHT:
+                raise UserError(
+                    f"soft threshold: weights and threshold must be numbers in -{MOST_WEIGHT}..{MOST_WEIGHT}."
+                )
+        if sum(map(abs, self.weights)) > MOST_WEIGHT:
+            raise UserError(f"soft threshold: the weights may add up to {MOST_WEIGHT} in absolute value.")
 
     @cached_property
     def whole_weights(self) -> list[int]:
@@ -114,7 +128,7 @@ class SigmoidSum:
         """The query that `to_json` described."""
         for name in document["columns"]:
             schema.position(name)
-        return cls(tuple(document["columns"]), tuple(document["weights"]), float(document["threshold"]))
+        return cls(tuple(document["columns"]), tuple(document["weights"]), document["threshold"])
 
 
 def positions(column: Column, codes: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:

@@ -7,6 +7,7 @@ paper's closed ranges a boundary value would count twice on every level.
 """
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,9 +24,11 @@ from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
 from sundog.queries.base import add_all, whole_key
 from sundog.queries.choosing import label_names, numeric_names
-from sundog.queries.marginal import Marginal
+from sundog.queries.marginal import MOST_CELLS, Marginal
+from sundog.sizes import whole_number
 
 MOST_LEVELS = 20
+MOST_TABLES = 4096
 
 
 @dataclass(frozen=True)
@@ -101,8 +104,7 @@ class BinaryTree:
     def of(schema: Schema, *names: str, levels: int = 5) -> "BinaryTree":
         """The tree over named columns: numeric ones are cut dyadically, the others stay as they are."""
         columns = [schema.column(name) for name in names]
-        if not 1 <= levels <= MOST_LEVELS:
-            raise UserError(f"tree: found {levels} levels; allowed are 1 to {MOST_LEVELS}.")
+        levels = whole_number("tree: levels", levels, most=MOST_LEVELS)
         if not any(isinstance(column, Numeric) for column in columns):
             raise UserError(f"tree: none of {', '.join(names)} is numeric; use a marginal.")
         choices = [
@@ -111,6 +113,13 @@ class BinaryTree:
             else [Axis.whole(column)]
             for column in columns
         ]
+        tables = math.prod(len(axes) for axes in choices)
+        cells = math.prod(sum(axis.size for axis in axes) for axes in choices)  # the sum over all tables of products
+        if tables > MOST_TABLES or cells > MOST_CELLS:
+            raise UserError(
+                f"tree: {tables} tables with {cells:.3g} cells in all; allowed are {MOST_TABLES} tables and {MOST_CELLS} cells. "
+                "Choose fewer columns or levels."
+            )
         return BinaryTree(tuple(Marginal(axes) for axes in itertools.product(*choices)), levels)
 
 

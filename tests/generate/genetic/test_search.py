@@ -14,6 +14,7 @@ from generate.genetic.genetic_cases import (
     queries_of,
     released,
 )
+from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.generate.genetic.compile import Compiled
@@ -68,7 +69,8 @@ def test_more_or_fewer_rows_repeat_or_leave_out_evenly():
     rows = uniform_start(key_of(3), SCHEMA, rows=50)
     generator, state = fitted(queries_of("marginal"), rows, rows=50, generations=10)
     assert generator.sample(key_of(0), state, rows=50) is state.rows
-    seen = Rows(SCHEMA, tuple(np.arange(50) for _ in SCHEMA.names))
+    number = {"name": "n", "type": "integer", "constraints": {"minimum": 0, "maximum": 49, "required": True}}
+    seen = Rows(Schema.from_json({"fields": [number]}), (np.arange(50),))
     for wanted in (20, 50, 120, 1):
         drawn = generator.sample(key_of(0), type(state)(seen), rows=wanted).codes[0]
         counts = np.bincount(drawn, minlength=50)
