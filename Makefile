@@ -28,8 +28,12 @@ lint: .venv/develop
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The slow tests, 10,000 malformed inputs of every kind (INPUTS=100 for fewer), and 100 deliberate faults.
+INPUTS ?= 10000
 audit: .venv/develop
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m slow
+	$(BIN)/python tests/fuzz/run.py --inputs $(INPUTS)
+	$(BIN)/python tests/mutation/run.py
 
 # Both go on where they were stopped; FRESH=--fresh measures everything again.
 bench: .venv/develop

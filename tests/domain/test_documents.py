@@ -226,8 +226,8 @@ def test_an_unknown_column_is_named_with_those_there_are():
     [
         (None, "does not exist; draft one with: sundog schema draft"),
         (b"{", "is not JSON .line 1, column 2"),
-        (b"[]", "found a list, expected an object with 'fields'"),
-        (b"\xff\xfe{}", "cannot be read"),
+        (b"[]", "found a list, expected an object"),
+        (b"\xff\xfe{}", "is not UTF-8 text"),
         (b"", "is not JSON"),
     ],
 )

@@ -69,7 +69,7 @@ MALFORMED = [
 def test_what_is_no_release_is_refused(tmp_path, text):
     path = tmp_path / "r.json"
     path.write_text(text)
-    with pytest.raises(UserError, match=r"not a file of released measurements|has format"):
+    with pytest.raises(UserError, match=r"not a file of released measurements|is not JSON|expected an object"):
         Released.load(path)
 
 

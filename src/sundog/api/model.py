@@ -21,6 +21,7 @@ from sundog.errors import UserError
 from sundog.evaluate.reading import open_synthetic
 from sundog.generate import ending_of
 from sundog.generate.stored import check_codes
+from sundog.json_files import read_json
 from sundog.methods.checks import check_public, check_requests, unsupported
 from sundog.methods.loop import fit_released, sample
 from sundog.methods.recipe import Recipe
@@ -172,13 +173,11 @@ class Model:
 def load(folder: str | Path) -> Model:
     """The model that `save` wrote, as it was fitted; fitted again, saying so in `note`, where fitted.npz is not of use."""
     source = Path(folder)
-    try:
-        settings = json.loads((source / "model.json").read_text(encoding="utf-8"))
-        method, seed = settings["method"], settings["seed"]
-        public = source / settings["public"] if "public" in settings else None
-        changed = dict(settings.get("settings", {}))
-    except (OSError, ValueError, KeyError, TypeError):
-        raise UserError(f"{str(folder)!r} holds no saved model; save one with model.save(folder).") from None
+    settings = read_json(source / "model.json", what="saved model", absent="save one with model.save(folder)")
+    method, seed, changed = settings.get("method"), settings.get("seed"), settings.get("settings", {})
+    if not isinstance(method, str) or type(seed) is not int or not isinstance(changed, dict):
+        raise UserError(f"{str(folder)!r} holds no saved model; save one with model.save(folder).")
+    public = source / PUBLIC if "public" in settings else None
     released = Released.load(source / "released.json")
     recipe = with_settings(recipe_of(method), changed)
     state = load_fitted(source, schema=released.schema, settings=settings)

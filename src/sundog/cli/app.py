@@ -67,6 +67,19 @@ def main() -> None:
         if isinstance(ended, SystemExit) and ended.code != INTERRUPTED:
             raise
         _fail("interrupted.", INTERRUPTED)
+    except MemoryError:
+        _fail(
+            "the run needs more memory than this process may use. Ask for fewer rows or queries, use a method with a smaller "
+            "model, or give the process more memory.",
+            2,
+        )
+    except OSError as error:
+        where = f" {error.filename!r}" if isinstance(error.filename, str) else ""
+        reason = error.strerror or "the system gave no reason"
+        _fail(
+            f"a file{where} could not be read or written ({reason}). Check the path, the space on the disk and the rights.",
+            2,
+        )
     except Exception as error:
         if os.environ.get("SUNDOG_DEBUG"):
             raise

@@ -51,7 +51,7 @@ def read_settings(given: list[str] | None) -> dict[str, Any]:
             raise UserError(f"--set: found {name!r} twice; set it once.")
         try:
             made[name] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             made[name] = value
     return made
 

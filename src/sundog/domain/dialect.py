@@ -31,7 +31,7 @@ LINE_ENDS = ("\n", "\r\n")
 class DialectModel(BaseModel):
     """The `dialect` of a schema document."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(allow_inf_nan=False, extra="forbid")
     delimiter: str | None = None
     quote_char: str | None = Field(default='"', alias="quoteChar")
     double_quote: bool = Field(default=True, alias="doubleQuote")

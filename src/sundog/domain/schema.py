@@ -1,6 +1,5 @@
 """Schema: the declared public facts about a table. Nothing in it is ever read off private rows for free."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +12,7 @@ from sundog.domain.dialect import STANDARD, Dialect
 from sundog.domain.documents import read_document
 from sundog.domain.origin import Origin
 from sundog.errors import UserError
+from sundog.json_files import read_json
 
 
 @dataclass(frozen=True)
@@ -99,20 +99,7 @@ def amend_dialect(document: Mapping[str, Any], changes: Mapping[str, Any]) -> di
 
 def load_document(path: str | Path) -> dict[str, Any]:
     """A JSON object from a file, with messages that name the file."""
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise UserError(f"schema file {str(path)!r} does not exist; draft one with: sundog schema draft DATA") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"schema file {str(path)!r} cannot be read: {error}.") from None
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise UserError(f"schema file {str(path)!r} is not JSON ({where}: {error.msg}).") from None
-    if not isinstance(document, dict):
-        raise UserError(
-            f"schema file {str(path)!r}: found a {type(document).__name__}, expected an object with 'fields'."
-        )
-    return document
+    return read_json(path, what="schema file", absent="draft one with: sundog schema draft DATA")
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -31,6 +31,7 @@ from sundog.private.account import Account, Entry, Receipt
 from sundog.private.account_name import checked_name, normal_name
 from sundog.private.accountant import JSON, Accounting, Budget, Charge, accounting_of, exact_total
 from sundog.private.doubts import limit_doubts, refuse_doubtful
+from sundog.private.entries import ForgedEntry, read_entry
 
 __all__ = ["Account", "Entry", "Ledger", "Receipt", "default_path"]
 
@@ -192,15 +193,29 @@ class Ledger:
                 self._damaged(f"entry {position} does not follow from the one before it")
             previous = digest
         self._check_witness([digest for _, _, digest in rows])
-        return _entries(rows)
+        return self._entries(rows)
 
     def _rows(self, connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
+        """The rows as they stand; SQLite lets a column hold any type, whatever it was declared as."""
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchall():
             return []
         if version != _FORMAT:
             self._damaged(f"its format is {version}, and this version of Sundog reads {_FORMAT}")
-        return connection.execute("SELECT number, body, hash FROM entries ORDER BY number").fetchall()
+        rows = connection.execute("SELECT number, body, hash FROM entries ORDER BY number").fetchall()
+        if not all(isinstance(body, str) and isinstance(digest, str) for _, body, digest in rows):
+            self._damaged("an entry is no text")
+        return rows
+
+    def _entries(self, rows: Sequence[tuple[int, str, str]]) -> list[Entry]:
+        before = [_START, *(digest for _, _, digest in rows)]
+        made = []
+        for row, previous in zip(rows, before, strict=False):
+            try:
+                made.append(read_entry(*row, previous=previous))
+            except ForgedEntry as error:
+                self._damaged(f"entry {row[0]} is none that Sundog writes: {error}")
+        return made
 
     def _check_witness(self, digests: Sequence[str]) -> None:
         if not self._witness.exists():
@@ -278,18 +293,6 @@ def _append(connection: sqlite3.Connection, rows: Sequence[tuple[int, str, str]]
     connection.execute("COMMIT")
     if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] != 0:
         raise sqlite3.OperationalError("the write-ahead log could not be folded in, as another program reads the file")
-
-
-def _entries(rows: Sequence[tuple[int, str, str]]) -> list[Entry]:
-    before = [_START, *(digest for _, _, digest in rows)]
-    return [_entry(*row, previous=previous) for row, previous in zip(rows, before, strict=False)]
-
-
-def _entry(number: int, body: str, digest: str, *, previous: str) -> Entry:
-    content = json.loads(body)
-    unit = content.pop("unit")
-    pinned = None if unit is None else PrivacyUnit(**unit)
-    return Entry(number=number, unit=pinned, previous=previous, hash=digest, **content)
 
 
 def _names(entries: Sequence[Entry]) -> list[str]:

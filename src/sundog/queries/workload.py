@@ -100,6 +100,8 @@ class Workload:
             raise UserError(f"workload file {str(path)!r} cannot be read: {error}.") from None
         except tomllib.TOMLDecodeError as error:
             raise UserError(f"workload file {str(path)!r} is not TOML: {error}.") from None
+        except (RecursionError, ValueError):  # the latter: a number of thousands of digits
+            raise UserError(f"workload file {str(path)!r}: it is nested too deep, or a number is too long.") from None
         entries = document.get("queries")
         if not isinstance(entries, list) or not entries or set(document) != {"queries"}:
             raise UserError(f"workload file {str(path)!r}: it must be a list of [[queries]] and nothing else.")

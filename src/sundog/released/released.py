@@ -1,20 +1,17 @@
 """Released: everything that generators, adjusters, reports and users ever know of the private table."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sundog.domain import Schema
-from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
-from sundog.queries import load_query
+from sundog.json_files import read_json
 from sundog.released.measurement import Guarantee, Measurement, Payment, Scores
+from sundog.released.read import read_parts
 from sundog.version import __version__
 
 FORMAT = "sundog-released-1"
@@ -87,19 +84,7 @@ class Released:
     @staticmethod
     def from_json(document: Mapping[str, Any]) -> "Released":
         """What `to_json` wrote."""
-        schema = Schema.from_json(document["schema"])
-        guarantee = dict(document["guarantee"])
-        return Released(
-            schema=schema,
-            measurements=tuple(_measurement(item, schema) for item in document["measurements"]),
-            guarantee=Guarantee(**(guarantee | {"unit": PrivacyUnit(**guarantee["unit"])})),
-            payments=tuple(Payment(**payment) for payment in document["payments"]),
-            dataset=document["dataset"],
-            public_rows=document["publicRows"],
-            noise=document["noise"],
-            scores=tuple(_scores(item, schema) for item in document["scores"]),
-            adjustments=tuple(_measurement(item, schema) for item in document["adjustments"]),
-        )
+        return Released(**read_parts(document))
 
     def with_measurements(self, measurements: tuple[Measurement, ...]) -> "Released":
         """The same release with other measurements (a part, or denoised ones)."""
@@ -112,31 +97,17 @@ class Released:
     @staticmethod
     def load(path: str | Path) -> "Released":
         """Read the JSON file."""
-        try:
-            document = json.loads(Path(path).read_text(encoding="utf-8"))
-            if document["format"] != FORMAT:
-                raise UserError(f"{str(path)!r} has format {document['format']!r}; this version reads {FORMAT!r}.")
-            return Released.from_json(document)
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
-            kind = type(error).__name__
+        document = read_json(path, what="released measurements", absent="write them with: sundog measure")
+        if document.get("format") != FORMAT:
             raise UserError(
-                f"{str(path)!r} is not a file of released measurements ({kind}); write one with: sundog measure."
-            ) from None
+                f"{str(path)!r} is not a file of released measurements of format {FORMAT!r}, which this version reads."
+            )
+        try:
+            return Released.from_json(document)
+        except UserError as error:
+            raise UserError(f"{str(path)!r} is not a file of released measurements: {error}") from None
 
 
 def _measurement_json(m: Measurement) -> dict[str, Any]:
     numbers = {"values": m.values.tolist(), "stddev": m.stddev}
     return {"query": m.query.to_json(), **numbers, "receipt": m.receipt, "noise": m.noise}
-
-
-def _measurement(item: Mapping[str, Any], schema: Schema) -> Measurement:
-    query = load_query(item["query"], schema)
-    values = np.asarray(item["values"], dtype=np.int64)
-    if values.shape != (query.size,) or not 0 < item["stddev"] < math.inf:
-        raise ValueError("a measurement does not fit its query")
-    return Measurement(query, values, float(item["stddev"]), item["receipt"], item["noise"])
-
-
-def _scores(item: Mapping[str, Any], schema: Schema) -> Scores:
-    candidates = tuple(load_query(query, schema) for query in item["candidates"])
-    return Scores(candidates, np.asarray(item["values"], dtype=np.int64), float(item["stddev"]), item["receipt"])

@@ -14,7 +14,7 @@ Operator = Literal["<", "<=", "=", "!=", ">=", ">"]
 class Declared(BaseModel):
     """What all declarations have."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(allow_inf_nan=False, extra="forbid")
     name: str | None = None
 
 

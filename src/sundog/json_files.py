@@ -1,0 +1,39 @@
+"""JSON from files that anyone may have written: checked for size before it is read, and every failure is a sentence.
+
+A parsed document takes up to `GROWTH` times the bytes of its file, so a file beyond that share of memory is refused unread.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sundog.errors import UserError
+from sundog.sizes import refuse_beyond_memory
+
+GROWTH = 16
+
+
+def read_json(path: str | Path, *, what: str, absent: str = "check the path") -> dict[str, Any]:
+    """The JSON object in a file; `what` names the kind of file, and `absent` says how to come by one."""
+    place = f"{what} {str(path)!r}"
+    try:
+        facts = Path(path).stat()
+        if not Path(path).is_file():
+            raise UserError(f"{place} is no file; {absent}.")
+        refuse_beyond_memory(place, GROWTH * facts.st_size, remedy="It is too large to be such a file.")
+        document = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise UserError(f"{place} does not exist; {absent}.") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{place} is not UTF-8 text; {absent}.") from None
+    except OSError as error:
+        raise UserError(f"{place} cannot be read ({error.strerror}); {absent}.") from None
+    except json.JSONDecodeError as error:
+        raise UserError(f"{place} is not JSON (line {error.lineno}, column {error.colno}: {error.msg}).") from None
+    except (RecursionError, ValueError):  # the latter: a number of thousands of digits, a path with a zero byte
+        raise UserError(
+            f"{place} is not JSON that can be read: it is nested too deep, or a number is too long."
+        ) from None
+    if not isinstance(document, dict):
+        raise UserError(f"{place}: found a {type(document).__name__}, expected an object.")
+    return document

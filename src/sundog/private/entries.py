@@ -1,0 +1,66 @@
+"""Reads the body of a ledger entry: a chain of hashes shows accidents, not a hand that rewrote it, so every field is checked.
+
+A forged cost that is no number (NaN is below every limit), or a limit of the wrong shape, must stop the run, not pass.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from sundog.domain.unit import PrivacyUnit
+from sundog.errors import UserError
+from sundog.private.account import Entry
+from sundog.private.account_name import normal_name
+from sundog.private.accountant import Accounting, Budget, Mechanism
+
+FREE = ("disclosed", "limit")
+"""Entries that cost nothing, beside the mechanisms of charges."""
+FIELDS = {"dataset", "time", "mechanism", "rho", "delta", "label", "details", "accounting", "unit"}
+
+
+class ForgedEntry(Exception):
+    """An entry holds what Sundog never writes."""
+
+
+def read_entry(number: int, body: str, digest: str, *, previous: str) -> Entry:
+    """The entry, if it is one that Sundog could have written."""
+    try:
+        content = json.loads(body)
+        if not isinstance(content, dict) or set(content) != FIELDS:
+            raise ForgedEntry("its fields are not those of an entry")
+        _check(content)
+        unit = content.pop("unit")
+        return Entry(number=number, unit=_unit(unit), previous=previous, hash=digest, **content)
+    except (UserError, ValueError, TypeError, RecursionError) as error:
+        raise ForgedEntry(f"it cannot be read ({type(error).__name__})") from None
+
+
+def _check(content: Mapping[str, Any]) -> None:
+    if not all(isinstance(content[name], str) for name in ("dataset", "time", "label")) or not normal_name(
+        content["dataset"]
+    ):
+        raise ForgedEntry("its dataset, time or label is no text")
+    if content["mechanism"] not in (*get_args(Mechanism), *FREE) or not isinstance(content["details"], dict):
+        raise ForgedEntry("its mechanism or details are unknown")
+    if content["accounting"] not in (None, *get_args(Accounting)):
+        raise ForgedEntry("its accounting is unknown")
+    for name in ("rho", "delta"):
+        value = content[name]
+        if type(value) not in (int, float) or not (math.isfinite(value) and value >= 0):
+            raise ForgedEntry(f"its {name} is not a number, 0 or more")
+    charged = content["mechanism"] not in FREE
+    if charged != (content["unit"] is not None) or charged != (content["accounting"] is not None):
+        raise ForgedEntry("only a charge has a unit and an accounting, and every charge has")
+    if not charged and (content["rho"] or content["delta"]):
+        raise ForgedEntry("it costs something, and is no charge")
+    if content["mechanism"] == "limit":
+        Budget(**content["details"])
+
+
+def _unit(unit: Any) -> PrivacyUnit | None:
+    if unit is None:
+        return None
+    if not isinstance(unit, dict) or not isinstance(unit.get("column"), str | None):
+        raise ForgedEntry("its unit is none")
+    return PrivacyUnit(**unit)

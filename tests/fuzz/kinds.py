@@ -1,0 +1,340 @@
+"""The kinds of inputs that are fuzzed: for every number the same files and the same command lines, on every machine."""
+
+import json
+import random
+import sqlite3
+import tomllib
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+import tables
+from fuzz.mutations import mutate, mutate_bytes
+from laws.query_examples import EXAMPLES
+from sundog.domain import Schema
+from sundog.domain.unit import PrivacyUnit
+from sundog.private.accountant import Charge
+from sundog.private.ledger import Ledger, _digest
+from sundog.queries import Marginal
+from sundog.released import Guarantee, Measurement, Payment, Released
+
+BUDGET = ("--rho", "0.5", "--method", "independent")
+FULL = tables.DOCUMENT | {
+    "missingValues": ["", "NA"],
+    "dialect": {"delimiter": ",", "quoteChar": '"', "header": True, "encoding": "utf-8"},
+    "primaryKey": "visit",
+    "constraints": [
+        {"name": "a", "kind": "compare", "left": "age", "operator": "<=", "right": "cost"},
+        {"name": "b", "kind": "sum", "weights": {"age": 1, "cost": 2}, "minimum": 0, "maximum": 500},
+        {"name": "c", "kind": "impossible", "where": {"smoker": True, "grade": "low", "age": {"maximum": 9}}},
+    ],
+}
+WORKLOAD = """
+[[queries]]
+kind = "marginals"
+k = 2
+sample = 3
+[[queries]]
+kind = "prefixes"
+count = 20
+weight = 2.0
+[[queries]]
+kind = "trees"
+levels = 3
+[[queries]]
+kind = "halfspaces"
+directions = 5
+thresholds = 3
+[[queries]]
+kind = "at_least"
+k = 3
+least = 2
+[[queries]]
+kind = "marginals"
+columns = ["age", "smoker"]
+"""
+QUERY_FIELDS = [
+    {"name": "colour", "type": "string", "categories": ["red", "green"]},
+    {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 3}},
+    {"name": "hours", "type": "integer", "constraints": {"minimum": 1, "maximum": 3, "required": True}},
+    {"name": "only", "type": "string", "categories": ["one"], "constraints": {"required": True}},
+    {"name": "fixed", "type": "integer", "constraints": {"minimum": 7, "maximum": 7, "required": True}},
+]
+QUERY_SCHEMA = Schema.from_json({"name": "d", "fields": QUERY_FIELDS})
+SDV = {"columns": {"a": {"sdtype": "categorical"}, "b": {"sdtype": "numerical", "computer_representation": "Int64"}}}
+
+
+def rng(kind, number):
+    return random.Random(f"{kind} {number}")
+
+
+def dump(path, document):
+    """JSON as Python writes it, with what JSON does not know (NaN, lone surrogates) as it comes."""
+    text = json.dumps(document).replace('"DEEP"', "[" * 100_000 + "]" * 100_000)
+    path.write_text(text, encoding="utf-8", errors="replace")
+
+
+@cache
+def _csv():
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        tables.write_csv(Path(folder) / "data.csv", tables.table(20))
+        return (Path(folder) / "data.csv").read_bytes()
+
+
+def schema(number, folder):
+    """A malformed schema: checked, and, where it is accepted, used."""
+    draw, place = rng("schema", number), Path(folder)
+    dump(place / "schema.json", mutate(draw, FULL))
+    (place / "data.csv").write_bytes(_csv())
+    yield "schema", "check", "schema.json"
+    if number % 5 == 0:
+        yield "synthesize", "data.csv", "--schema", "schema.json", *BUDGET, "-o", "out", "--dataset", "d"
+    if number % 5 == 1:
+        yield (
+            "schema",
+            "complete",
+            "data.csv",
+            "--schema",
+            "schema.json",
+            "--rho",
+            "1",
+            "--delta",
+            "1e-6",
+            "-o",
+            "s",
+            "--dataset",
+            "d",
+        )
+    if number % 5 == 2:
+        yield "schema", "import-sdv", "schema.json", "-o", "made.json"
+
+
+@cache
+def _release():
+    """One release with a measurement of every class of queries."""
+    draw = np.random.default_rng(0)
+    queries = [case.query for cases in EXAMPLES.values() for case in cases[:2]]
+    measured = tuple(
+        Measurement(query, draw.integers(-5, 50, query.size), 2.5, f"d#{k}") for k, query in enumerate(queries)
+    )
+    payments = tuple(Payment(f"d#{k}", "gaussian", "x", 0.1, 0.0, {"cells": 3}) for k in range(len(queries)))
+    guarantee = Guarantee(PrivacyUnit(), "gaussian", 0.5, epsilon=1.0, delta=1e-6)
+    return Released(QUERY_SCHEMA, measured, guarantee, payments=payments, dataset="d", noise="n").to_json()
+
+
+@cache
+def _plain_release():
+    """One release of tables only, which every generator takes."""
+    names = QUERY_SCHEMA.names
+    queries = [Marginal.of(QUERY_SCHEMA, name) for name in names]
+    measured = tuple(Measurement(q, np.full(q.size, 9), 2.5, f"d#{k}") for k, q in enumerate(queries))
+    guarantee = Guarantee(PrivacyUnit("replace"), "zcdp", 0.5, epsilon=1.0, delta=1e-6)
+    return Released(QUERY_SCHEMA, measured, guarantee, dataset="d", public_rows=40).to_json()
+
+
+def released(number, folder):
+    """A tampered released.json (and model.json): generated from, compared, adjusted to."""
+    draw, place = rng("released", number), Path(folder)
+    document = _plain_release() if number % 2 else _release()
+    dump(place / "released.json", mutate(draw, document))
+    dump(place / "schema.json", QUERY_SCHEMA.to_json())
+    small = ("--set", "rows=40", "--set", "generations=5")
+    method = ("--method", "independent") if number % 2 else ("--method", "private-gsd", *small)
+    yield "generate", "released.json", *method, "-o", "out", "--seed", "1"
+    if number % 10 == 3:
+        yield "generate", "released.json", "--method", "mst", "-o", "other", "--seed", "1"
+    if number % 10 == 5:
+        yield "compare", "released.json", "--method", "independent"
+    if number % 10 == 7:
+        (place / "rows.csv").write_text("colour,age,hours,only,fixed\n")
+        yield "adjust", "rows.csv", "--schema", "schema.json", "--released", "released.json", "-o", "a"
+
+
+def _odd_column(draw, rows):
+    kinds = (
+        lambda: pa.array([None] * rows),
+        lambda: pa.array([draw.choice([None, [1], [1, 2]]) for _ in range(rows)]),
+        lambda: pa.array([draw.choice([None, {"a": 1}]) for _ in range(rows)], pa.struct([("a", pa.int64())])),
+        lambda: pa.array([[("k", draw.randrange(9))] for _ in range(rows)], pa.map_(pa.string(), pa.int64())),
+        lambda: pa.array([draw.choice(["a", None, "01", "x" * 999]) for _ in range(rows)]).dictionary_encode(),
+        lambda: pa.array([Decimal(draw.randrange(10**9)) / 100 for _ in range(rows)], pa.decimal128(38, 10)),
+        lambda: pa.array([Decimal(draw.randrange(10**9)) for _ in range(rows)], pa.decimal256(60, 3)),
+        lambda: pa.array([draw.randrange(-(2**62), 2**62) for _ in range(rows)], pa.int64()),
+        lambda: pa.array([draw.randrange(2**63, 2**64) for _ in range(rows)], pa.uint64()),
+        lambda: pa.array(np.array([draw.random() for _ in range(rows)], dtype=np.float16)),
+        lambda: pa.array([draw.choice([float("nan"), float("inf"), -0.0, 1e308]) for _ in range(rows)]),
+        lambda: pa.array([date(draw.choice([1, 1970, 2021, 9999]), 1, 1) for _ in range(rows)]),
+        lambda: pa.array([draw.randrange(-(2**62), 2**62) for _ in range(rows)], pa.timestamp("us")),
+        lambda: pa.array([datetime(2021, 1, 1)] * rows, pa.timestamp("ns", "Europe/Paris")),
+        lambda: pa.array([draw.randrange(86400) for _ in range(rows)], pa.time32("s")),
+        lambda: pa.array([draw.randrange(10**6) for _ in range(rows)], pa.duration("ms")),
+        lambda: pa.array([bytes([draw.randrange(256)]) * 5 for _ in range(rows)], pa.binary()),
+        lambda: pa.array([bytes(16)] * rows, pa.binary(16)),
+        lambda: pa.array([draw.choice([True, False, None]) for _ in range(rows)]),
+        lambda: pa.array(["\ufffd\u0000" * draw.randrange(3) for _ in range(rows)], pa.large_string()),
+    )
+    return draw.choice(kinds)()
+
+
+def odd_parquet(number, folder):
+    """A Parquet file with columns of any type, odd names, or changed bytes: measured, drafted, checked."""
+    draw, place = rng("parquet", number), Path(folder)
+    rows = draw.choice([0, 1, 7])
+    values = tables.table(rows)
+    columns = {name: pa.array(cells) for name, cells in values.items()}
+    for name in draw.sample(list(columns), draw.randint(1, 4)):
+        columns[draw.choice([name, name, name.upper(), "", "a\nb", '"', "unit"])] = _odd_column(draw, rows)
+    made = pa.table(columns)
+    parquet.write_table(made, place / "data.parquet", compression=draw.choice(["snappy", "none", "gzip", "zstd"]))
+    if draw.random() < 0.5:
+        path = place / "data.parquet"
+        path.write_bytes(mutate_bytes(draw, path.read_bytes()))
+    dump(place / "schema.json", tables.DOCUMENT)
+    yield "measure", "data.parquet", "--schema", "schema.json", *BUDGET, "-o", "released.json"
+    if number % 4 == 0:
+        yield "schema", "draft", "data.parquet", "-o", "draft.json"
+    if number % 4 == 1:
+        unit = ("--unit", draw.choice(["visit", "region", "cost"]), "--rows-per-unit", "2")
+        yield "measure", "data.parquet", "--schema", "schema.json", *BUDGET, *unit, "-o", "other.json"
+    if number % 4 == 2:
+        yield (
+            "evaluate",
+            "--real",
+            "data.parquet",
+            "--synthetic",
+            "data.parquet",
+            "--schema",
+            "schema.json",
+            "--no-learning",
+        )
+
+
+def text_table(number, folder):
+    """A CSV file with changed bytes."""
+    draw, place = rng("text", number), Path(folder)
+    (place / "data.csv").write_bytes(mutate_bytes(draw, _csv(), changes=30))
+    dump(place / "schema.json", tables.DOCUMENT)
+    yield "measure", "data.csv", "--schema", "schema.json", *BUDGET, "-o", "released.json"
+    if number % 3 == 0:
+        yield "schema", "draft", "data.csv", "-o", "draft.json"
+
+
+def ledger(number, folder):
+    """A forged ledger: rows whose chain of hashes and witness are right, but whose content is not; or changed bytes."""
+    draw, place = rng("ledger", number), Path(folder)
+    book = Ledger(place / "ledger.sqlite")
+    book.set_limit("d", epsilon=1.0, delta=1e-6)
+    book.charge("d", [Charge("gaussian", 0.001, label="x")], unit=PrivacyUnit("replace", "who", 2))
+    book.disclose("d", "shown")
+    if draw.random() < 0.25:
+        victim = place / draw.choice(["ledger.sqlite", "ledger.sqlite.witness", "ledger.sqlite.lock"])
+        victim.write_bytes(mutate_bytes(draw, victim.read_bytes()))
+    else:
+        _forge(draw, place / "ledger.sqlite")
+    (place / "data.csv").write_bytes(_csv())
+    dump(place / "schema.json", tables.DOCUMENT)
+    yield "ledger", "show", "--json"
+    yield "ledger", "show"
+    yield "ledger", "limit", "d", "--rho", "3"
+    yield "ledger", "export", "-o", "record.json"
+    if number % 4 == 0:
+        yield "measure", "data.csv", "--schema", "schema.json", *BUDGET, "--dataset", "d", "-o", "released.json"
+
+
+def _forge(draw, path):
+    connection = sqlite3.connect(path, isolation_level=None)
+    rows = connection.execute("SELECT number, body FROM entries ORDER BY number").fetchall()
+    bodies = [json.loads(body) for _, body in rows]
+    victim = draw.randrange(len(bodies))
+    bodies[victim] = mutate(draw, bodies[victim], changes=2)
+    connection.execute("DROP TRIGGER kept")
+    digest = "0" * 64
+    for number, body in enumerate(bodies, start=1):
+        text = json.dumps(body)
+        digest = _digest(digest, number, body=text)
+        connection.execute("UPDATE entries SET body = ?, hash = ? WHERE number = ?", (text, digest, number))
+    connection.close()
+    path.with_name(path.name + ".witness").write_text(f"{len(bodies)} {digest}\n")
+
+
+def workload(number, folder):
+    """A malformed workload file."""
+    draw, place = rng("workload", number), Path(folder)
+    if draw.random() < 0.4:
+        text = mutate_bytes(draw, WORKLOAD.encode())
+    else:
+        text = _toml(mutate(draw, tomllib.loads(WORKLOAD))).encode(errors="replace")
+    (place / "workload.toml").write_bytes(text)
+    dump(place / "schema.json", tables.DOCUMENT)
+    yield "workload", "describe", "workload.toml", "--schema", "schema.json", "--rho", "1"
+
+
+def _toml(document):
+    if not isinstance(document, dict):
+        return f"queries = {_toml_value(document)}"
+    return "\n".join(f"{json.dumps(str(key))} = {_toml_value(value)}" for key, value in document.items())
+
+
+def _toml_value(value):
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(str(key))} = {_toml_value(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
+    return "0" if value is None else json.dumps(value).replace("NaN", "nan").replace("Infinity", "inf")
+
+
+OPTIONS = (
+    "--rows", "--epsilon", "--delta", "--rho", "--seed", "--rows-per-unit", "--unit", "--dataset", "--method", "--set",
+    "--adjust", "--adjust-share", "--workload", "--public", "--neighbours", "--format", "--delimiter", "--encoding",
+    "--quote", "--decimal", "-o", "--ledger", "--schema", "--sql",
+)  # fmt: skip
+VALUES = (
+    "1e20", "100000000000000000000", "-1", "0", "nan", "inf", "1e-400", "", " ", "rows=abc", "rows=0", "rows=1e20", "=", "x=",
+    ".", "..", "/", "/dev/null", "/nonexistent/x", "data.csv", "schema.json", "out/", "a" * 300, "a/" * 3000, "é\u202e", "tab",
+    "utf-7", "independent/independent", "mst/privpgd", "add-remove", "replace", "0.5", "3", "visit", "columns", "*", "[", "~",
+)  # fmt: skip
+
+
+def command(number, folder):
+    """Odd arguments: numbers that are none, paths that are folders, names that are nothing."""
+    draw, place = rng("command", number), Path(folder)
+    (place / "data.csv").write_bytes(_csv())
+    dump(place / "schema.json", tables.DOCUMENT)
+    dump(place / "released.json", _plain_release())
+    base = draw.choice(
+        [
+            ["synthesize", "data.csv", "--schema", "schema.json", *BUDGET, "-o", "out"],
+            ["measure", "data.csv", "--schema", "schema.json", *BUDGET, "-o", "made.json"],
+            ["generate", "released.json", "--method", "independent", "-o", "out"],
+            ["schema", "draft", "data.csv", "-o", "draft.json"],
+            ["schema", "check", "schema.json", "data.csv"],
+            ["compare", "released.json", "--method", "independent"],
+            ["evaluate", "--real", "data.csv", "--synthetic", "data.csv", "--schema", "schema.json", "--no-learning"],
+            ["ledger", "limit", "d", "--rho", "1"],
+            ["ledger", "export", "-o", "record.json"],
+        ]
+    )
+    for _ in range(draw.randint(1, 2)):
+        if draw.random() < 0.5:
+            base += [draw.choice(OPTIONS), draw.choice(VALUES)]
+        else:
+            base[draw.randrange(1, len(base))] = draw.choice(VALUES)
+    yield base
+
+
+KINDS = {
+    "schema": schema,
+    "released": released,
+    "parquet": odd_parquet,
+    "text": text_table,
+    "ledger": ledger,
+    "workload": workload,
+    "command": command,
+}
