@@ -9,7 +9,7 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("sundog", deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+settings.register_profile("sundog", deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "sundog"))
 
 

@@ -71,7 +71,8 @@ def real_table(rows=600):
 
 def _quick(recipe):
     """The same recipe with less patience: constraints must hold however well a model fits."""
-    few = {"particles": 2000, "epochs": 10, "steps": 50, "widths": (16,), "descent": Descent(steps=20)}
+    few = {"particles": 2000, "epochs": 10, "steps": 50, "iterations": 50, "refit_iterations": 10}
+    few |= {"widths": (16,), "descent": Descent(steps=20)}
     known = {field.name for field in fields(recipe.generator)}
     return replace(recipe, generator=replace(recipe.generator, **{k: v for k, v in few.items() if k in known}))
 

@@ -48,7 +48,7 @@ def charge(ledger):
 
 def test_kill_at_random_moments_forgets_nothing(ledger):
     dice, acknowledged = random.Random(), []
-    for kills in range(1, 41):
+    for kills in range(1, 21):
         process = start(ledger, 10_000)
         acknowledged.append(int(process.stdout.readline()))
         time.sleep(dice.uniform(0, 0.06))

@@ -62,8 +62,7 @@ def test_the_gradient_by_the_parameters_agrees_with_finite_differences(queries, 
     table, _, problem = prepared(queries, numbers=numbers)
     pair = (SHARPNESS["cells"], SHARPNESS["halfspaces"])
 
-    def made(params):
-        return problem.maker(params, problem.known, pair)
+    made = jax.jit(lambda params: problem.maker(params, problem.known, pair))
 
     def loss(params):
         return float(sum(add_panels(made(params), problem.panels, sharpness=SHARPNESS)[0].values()))
