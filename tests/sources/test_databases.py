@@ -1,5 +1,7 @@
 """Parquet files and DuckDB databases."""
 
+import random
+
 import duckdb
 import pyarrow as pa
 import pytest
@@ -90,6 +92,23 @@ def test_a_parquet_file_cut_short(tmp_path, part):
     (tmp_path / "t.parquet").write_bytes(whole[: int(part * len(whole))])
     with pytest.raises(UserError, match=r"t.parquet' cannot be read; check that it is complete"):
         open_table(tmp_path / "t.parquet")
+
+
+def test_damaged_parquet_files_are_refused_in_words(tmp_path):
+    """Bytes changed anywhere: read or refused, and nothing else."""
+    path = tables.write_parquet(tmp_path / "t.parquet", tables.table(50))
+    whole, refused = path.read_bytes(), 0
+    for seed in range(60):
+        draw, damaged = random.Random(seed), bytearray(whole)
+        for _ in range(draw.choice([1, 8])):
+            damaged[draw.randrange(len(whole))] = draw.randrange(256)
+        path.write_bytes(damaged)
+        try:
+            open_table(path).read(tables.schema())
+        except UserError as error:
+            refused += 1
+            assert "t.parquet'" in str(error) or "lacks the column" in str(error) or "its cells" in str(error)
+    assert 10 < refused < 60
 
 
 def test_reading_writes_nothing(database, tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ import typer
 from sundog.api.options import Charged, Consent, Privacy
 from sundog.cli import options as o
 from sundog.cli.groups import TextOptions, Writing, grouped
-from sundog.cli.output import prepare_folder, progress, say, write_table
+from sundog.cli.output import load_schema, prepare_folder, progress, say, write_table
 from sundog.errors import UserError
 from sundog.postprocess.matching import Matching
 
@@ -98,11 +98,10 @@ def _planned(
 ) -> tuple["Adjustment", "Curator | None", "Released | None"]:
     """The plan, the curator of the real table, and what was released before; all checked, nothing spent."""
     from sundog.api.adjust import Adjustment, TableToAdjust, measuring_curator
-    from sundog.domain import Schema
     from sundog.private.table import PrivateTable
     from sundog.released import Released
 
-    public, curator = synthetic.amend(Schema.load(schema)), None
+    public, curator = synthetic.amend(load_schema(schema)), None
     known = None if measuring.released is None else Released.load(measuring.released)
     before = None if measuring.before is None else Released.load(measuring.before)
     if measuring.real is not None:

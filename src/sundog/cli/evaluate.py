@@ -9,7 +9,7 @@ import typer
 from sundog.api.options import Charged
 from sundog.cli import options as o
 from sundog.cli.groups import TextOptions, grouped
-from sundog.cli.output import prepare_file, progress, say, write_confidential
+from sundog.cli.output import load_schema, prepare_file, progress, say, write_confidential
 from sundog.errors import UserError
 
 if TYPE_CHECKING:
@@ -74,13 +74,12 @@ def evaluate(
     """Compare synthetic tables with the real one. CONFIDENTIAL: not for release; the ledger records the disclosure."""
     with progress("starting") as report:
         from sundog.api.evaluate import evaluate_tables
-        from sundog.domain import Schema
         from sundog.released import Released
 
         for written in (html, scores):
             if written is not None:
                 prepare_file(written, force=force)
-        public = tables.amend(Schema.load(schema))
+        public = tables.amend(load_schema(schema))
         found = evaluate_tables(
             tables.real,
             _named([tables.synthetic, *(tables.compare or []), *(tables.more or [])]),

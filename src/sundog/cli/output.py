@@ -15,6 +15,7 @@ from sundog.errors import UserError
 from sundog.progress import listening
 
 if TYPE_CHECKING:
+    from sundog.domain import Schema
     from sundog.domain.rows import Rows
 
 Format = Literal["csv", "parquet"]
@@ -38,6 +39,23 @@ def progress(message: str) -> Iterator[Callable[[str], None]]:
 
         with listening(show):
             yield show
+
+
+def load_schema(path: Path) -> "Schema":
+    """The schema of a command, with a word on standard error about keys that are left out of everything."""
+    from sundog.domain import Schema
+    from sundog.domain.forms import Document
+    from sundog.domain.known_keys import unknown_keys
+    from sundog.domain.schema import load_document
+
+    schema = Schema.load(path)
+    unknown = unknown_keys(load_document(path), Document)
+    if unknown:
+        shown = ", ".join(unknown[:8]) + (f" and {len(unknown) - 8} more" if unknown[8:] else "")
+        typer.echo(
+            f"Note: {path}: Sundog does not know these keys and leaves them out of every release: {shown}.", err=True
+        )
+    return schema
 
 
 def read_settings(given: list[str] | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import typer
 from sundog.api.options import Charged, Confirmation, Privacy
 from sundog.cli import options as o
 from sundog.cli.groups import TableOptions, TextOptions, grouped
-from sundog.cli.output import prepare_file, progress, say, write_confidential
+from sundog.cli.output import load_schema, prepare_file, progress, say, write_confidential
 from sundog.errors import UserError
 
 if TYPE_CHECKING:
@@ -57,9 +57,7 @@ def check(
     json: o.AsJson = False,
 ) -> None:
     """Check a schema, and that a table has its columns; reads no row."""
-    from sundog.domain import Schema
-
-    public = text.amend(Schema.load(schema))
+    public = text.amend(load_schema(schema))
     lines = [f"{schema} is a valid schema: {len(public.columns)} columns, {len(public.identifiers)} identifiers."]
     lines += [f"  {column.name}: {_kind(column)}" for column in public.columns]
     result: dict[str, Any] = {"valid": True, "columns": {column.name: column.size for column in public.columns}}

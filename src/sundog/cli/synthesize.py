@@ -10,7 +10,7 @@ from sundog.api.options import Charged, Consent, Generation, Privacy
 from sundog.api.release_folder import clear_release_folder
 from sundog.cli import options as o
 from sundog.cli.groups import TableOptions, Writing, grouped
-from sundog.cli.output import prepare_folder, progress, say, write_table
+from sundog.cli.output import load_schema, prepare_folder, progress, say, write_table
 
 if TYPE_CHECKING:
     from sundog.api.synthesizer import Synthesizer
@@ -84,9 +84,8 @@ def synthesizer_for(
 ) -> "Synthesizer":
     """The synthesizer that a command's options describe."""
     from sundog.api.synthesizer import Synthesizer
-    from sundog.domain import Schema
 
-    facts = table.amend(Schema.load(schema))
+    facts = table.amend(load_schema(schema))
     privacy, charged, consent = paying
     named = replace(charged, dataset=charged.account(facts.name, table.data))
     return Synthesizer(facts, **vars(privacy), **vars(generation), **vars(named), **vars(consent))

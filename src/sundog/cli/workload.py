@@ -8,7 +8,7 @@ import typer
 from sundog.api.options import Privacy
 from sundog.cli import options as o
 from sundog.cli.groups import grouped
-from sundog.cli.output import say
+from sundog.cli.output import load_schema, say
 
 if TYPE_CHECKING:
     from sundog.domain.unit import PrivacyUnit
@@ -47,10 +47,9 @@ def describe(
     json: o.AsJson = False,
 ) -> None:
     """Say what a workload would measure: queries, cells, sensitivity, noise per cell at a budget, memory."""
-    from sundog.domain import Schema
     from sundog.queries.workload import Workload
 
-    public = Schema.load(schema)
+    public = load_schema(schema)
     workload = Workload.load(file, public)
     unit = privacy.protected_unit()
     asked = privacy.epsilon is not None or privacy.rho is not None

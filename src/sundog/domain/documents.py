@@ -11,7 +11,8 @@ from sundog.domain.constraints.kinds import Constraint
 from sundog.domain.constraints.read import read_constraints
 from sundog.domain.dialect import Dialect, read_dialect
 from sundog.domain.forms import Document, FieldModel, missing_texts, parse_document
-from sundog.domain.origin import Origin, only_known
+from sundog.domain.known_keys import only_known
+from sundog.domain.origin import Origin
 from sundog.domain.spelling import read_format, read_marks
 from sundog.errors import UserError
 

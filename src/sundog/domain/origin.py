@@ -10,50 +10,18 @@ it is refused where a budget is spent, unless the owner accepts it, and then the
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
-
-from pydantic import BaseModel
+from typing import Literal
 
 from sundog.errors import UserError
 
 Origin = Literal["declared", "reviewed", "paid", "fromData"]
 
-CATEGORY_KEYS = ("value", "label")
-"""What an entry of a category list may say, where it is an object."""
 MEANING: dict[Origin, str] = {
     "declared": "declared by the owner",
     "reviewed": "drafted from the data, then reviewed by the owner",
     "paid": "found by noisy counts that were paid for",
     "fromData": "read off the rows without noise",
 }
-
-
-def only_known(document: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
-    """The document with the keys that the model knows, at every depth; all others (notes, drafts' reasons) are left out."""
-    parts = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
-    return {key: _known(value, key, parts[key]) for key, value in document.items() if key in parts}
-
-
-def _known(value: Any, key: str, kind: Any) -> Any:
-    if key == "categories" and isinstance(value, list):
-        return [_category(item) for item in value]
-    model = _model_in(kind)
-    if model is None:
-        return value
-    if isinstance(value, Mapping):
-        return only_known(value, model)
-    return [only_known(item, model) if isinstance(item, Mapping) else item for item in value or []]
-
-
-def _category(item: Any) -> Any:
-    return {key: item[key] for key in CATEGORY_KEYS if key in item} if isinstance(item, Mapping) else item
-
-
-def _model_in(kind: Any) -> type[BaseModel] | None:
-    """The model inside an annotation such as `list[Model] | None`, if there is one."""
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return kind
-    return next((model for part in get_args(kind) if (model := _model_in(part)) is not None), None)
 
 
 def grouped(origins: Mapping[str, Origin]) -> dict[Origin, list[str]]:
