@@ -53,6 +53,7 @@ def unknown_keys(document: Mapping[str, Any], model: type[BaseModel]) -> list[st
     found = [key for key in document if key not in parts and key not in FOR_PEOPLE]
     for key, value in document.items():
         inner = _model_in(parts.get(key))
-        for item in (value if isinstance(value, list) else [value]) if inner is not None else []:
-            found += [f"{key}.{below}" for below in unknown_keys(item, inner)] if isinstance(item, Mapping) else []
+        for item in value if isinstance(value, list) else [value]:
+            if inner is not None and isinstance(item, Mapping):
+                found += [f"{key}.{below}" for below in unknown_keys(item, inner)]
     return list(dict.fromkeys(found))
