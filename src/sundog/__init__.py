@@ -11,6 +11,7 @@ from sundog.version import __version__
 
 if TYPE_CHECKING:
     from sundog.api.adjust import adjust
+    from sundog.api.check import check_table
     from sundog.api.evaluate import evaluate_tables
     from sundog.api.model import Model, load
     from sundog.api.schema import Review, draft_schema
@@ -38,6 +39,7 @@ __all__ = [
     "UserError",
     "__version__",
     "adjust",
+    "check_table",
     "draft_schema",
     "evaluate_tables",
     "load",
@@ -55,6 +57,7 @@ _PLACES = {
     "Schema": "sundog.domain",
     "Synthesizer": "sundog.api.synthesizer",
     "adjust": "sundog.api.adjust",
+    "check_table": "sundog.api.check",
     "draft_schema": "sundog.api.schema",
     "evaluate_tables": "sundog.api.evaluate",
     "load": "sundog.api.model",

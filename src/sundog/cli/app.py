@@ -9,6 +9,7 @@ import typer
 from sundog.cli import (
     adjust,
     answer,
+    check,
     compare,
     evaluate,
     generate,
@@ -35,6 +36,7 @@ app.command("generate")(generate.generate)
 app.command("answer")(answer.answer)
 app.command("compare")(compare.compare)
 app.command("methods")(methods.methods)
+app.command("check")(check.check)
 app.command("evaluate")(evaluate.evaluate)
 app.command("adjust")(adjust.adjust)
 app.add_typer(schema.app, name="schema")

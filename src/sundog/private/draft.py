@@ -47,21 +47,28 @@ def draft(
     if not isinstance(source, DuckTable):
         raise TypeError("drafting needs a table that DuckDB reads")
     seen = _seen(source)
-    comma = any(writes_commas(column) for column in seen)
+    comma = any(writes_commas(column) for column in seen.values())
     unnamed = sum(not column for column in source.columns)
     notes = [BRAND, *guess.why, *([f"Columns without a name in the header, left out: {unnamed}."] if unnamed else [])]
     marks = {"dialect": guess.dialect} if guess.dialect else {}
-    fields = [drafted(column, comma=comma) for column in seen]
+    fields = [
+        drafted(seen[column], comma=comma) if column in seen else _nested(column) for column in source.columns if column
+    ]
     return {"name": drafting.name, "notes": " ".join(notes), **marks, "missingValues": [""], "fields": fields}
 
 
-def _seen(source: DuckTable) -> list[Seen]:
-    """All that is known of the columns, in two passes."""
-    columns = [column for column in source.columns if column]
+def _nested(name: str) -> dict[str, Any]:
+    why = "Left out: its cells hold lists, structures or intervals."
+    return {"name": name, "type": "string", "identifier": True, "sundog": {"origin": "fromData"}, "why": why}
+
+
+def _seen(source: DuckTable) -> dict[str, Seen]:
+    """All that is known of the columns whose cells are single values, in two passes."""
+    columns = [column for column in source.columns if column and source.readable(column)]
     first = {name: Seen(name, **vars(facts)) for name, facts in overview(source, columns).items()}
     wanted = {
         name: Wanted(candidates(facts.kind, facts.sample), (*MISSING, *UNKNOWN), lists_labels(facts))
         for name, facts in first.items()
     }
     found = details(source, wanted)
-    return [Seen(**{**vars(facts), **vars(found[name])}) for name, facts in first.items()]
+    return {name: Seen(**{**vars(facts), **vars(found[name])}) for name, facts in first.items()}

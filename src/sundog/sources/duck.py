@@ -7,7 +7,7 @@ file.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -114,6 +114,10 @@ class DuckTable:
             if reason:
                 raise UserError(f"column {name!r}: {reason}")
 
+    def readable(self, name: str) -> bool:
+        """Whether a column is there and its cells can be read."""
+        return name in self.raw and name not in self.refused and all(part.single for part in self.raw[name].parts)
+
     def _check(self, names: tuple[str, ...], unit: PrivacyUnit) -> None:
         self.check((*names, *((unit.column,) if unit.column else ())))
 
@@ -142,6 +146,13 @@ class DuckTable:
         inner = f"SELECT {named}, {key} AS unit FROM {relation}"
         sql = f"SELECT * FROM ({inner}) ORDER BY unit, hash({order})"
         yield from _first_of_each(self.connection.sql(sql).to_arrow_reader(BATCH), unit.rows)
+
+    def one_row(self, names: Sequence[str], query: Callable[[str], str], *, schema: Schema | None = None) -> list[Any]:
+        """The one row of a query over these columns; `query` gives its SQL for the relation that holds them."""
+        with self.quiet_failures():
+            if schema is not None:
+                self._create_types(schema)
+            return list(self.connection.sql(query(self._relation(list(names)))).fetchall()[0])
 
     def _create_types(self, schema: Schema) -> None:
         for column in schema.columns:

@@ -146,6 +146,22 @@ def encode_sql(column: Column, raw: RawColumn) -> str:
     return f"CAST(COALESCE({codes}, {place}) AS {storage_type(column.size)})"
 
 
+def code_or_null(column: Column, raw: RawColumn) -> str:
+    """The code, null where the cell is missing, cannot be read, or is no listed label."""
+    return f"COALESCE({', '.join(_code(column, part) for part in raw.parts)}, NULL)"
+
+
+def is_missing(column: Column, raw: RawColumn) -> str:
+    """Whether a cell is null or one of the declared missing values."""
+    null = " AND ".join(
+        f"({part.sql} IS NULL OR isnan({part.sql}))" if part.type in ("FLOAT", "DOUBLE") else f"{part.sql} IS NULL"
+        for part in raw.parts
+    )
+    declared = [_declared_missing(part, column.missing_values) for part in raw.parts]
+    empty = [f"{raw.as_text()} = ''"] if "" in column.missing_values else []
+    return " OR ".join(f"COALESCE({part}, false)" for part in [null, *declared, *empty] if part)
+
+
 def _code(column: Column, raw: RawColumn) -> str:
     if isinstance(column, Numeric):
         return _numeric_code(column, raw)

@@ -70,7 +70,7 @@ def overview(table: DuckTable, names: Sequence[str]) -> dict[str, Overview]:
         size = f"length({text})"
         parts += [f"count({text})", f"approx_count_distinct({text})", f"min({size})", f"max({size})", f"avg({size})"]
         parts.append(f"approx_top_k({text}, {SAMPLE})")
-    rows, *found = _aggregate(table, ["count(*)", *parts])
+    rows, *found = _aggregate(table, names, ["count(*)", *parts])
     made = {}
     for place, name in enumerate(names):
         filled, distinct, shortest, longest, mean, sample = found[6 * place : 6 * place + 6]
@@ -98,7 +98,7 @@ def details(table: DuckTable, wanted: Mapping[str, Wanted]) -> dict[str, Details
         text = _text(raw)
         parts.append(f"histogram({text}) FILTER (lower({text}) IN ({words}))")
         parts.append(f"histogram({text})" if want.labels else "NULL")
-    found = iter(_aggregate(table, parts))
+    found = iter(_aggregate(table, list(wanted), parts))
     made = {}
     for name, want in wanted.items():
         reaches = {
@@ -108,9 +108,8 @@ def details(table: DuckTable, wanted: Mapping[str, Wanted]) -> dict[str, Details
     return made
 
 
-def _aggregate(table: DuckTable, parts: Sequence[str]) -> list[Any]:
-    with table.quiet_failures():
-        return list(table.connection.sql(f"SELECT {', '.join(parts)} FROM {table.relation}").fetchall()[0])
+def _aggregate(table: DuckTable, names: Sequence[str], parts: Sequence[str]) -> list[Any]:
+    return table.one_row(names, lambda relation: f"SELECT {', '.join(parts)} FROM {relation}")
 
 
 def _text(raw: RawColumn) -> str:

@@ -7,26 +7,10 @@ numbers and whole years. What cannot be modelled (names, identifiers, free text)
 from typing import Any
 
 from sundog.domain.drafting.seen import CODE_WORDS, ID_WORDS, MANY_CODES, MISSING, NAME_WORDS, UNKNOWN, Seen
+from sundog.domain.drafting.truths import BOOLEANS
 from sundog.domain.drafting.values import Judgement, best_reading, left_out, read_values
 
 FEW_LABELS, MANY_LABELS = 50, 1000
-BOOLEANS = (
-    ("yes", "no"),
-    ("y", "n"),
-    ("true", "false"),
-    ("t", "f"),
-    ("ja", "nein"),
-    ("j", "n"),
-    ("wahr", "falsch"),
-    ("oui", "non"),
-    ("vrai", "faux"),
-    ("si", "no"),
-    ("sí", "no"),
-    ("sì", "no"),
-    ("1", "0"),
-    ("positive", "negative"),
-    ("positiv", "negativ"),
-)
 PATTERNS = {
     "e-mail addresses": r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}",
     "web addresses": r"https?://\S+|www\.\S+",
