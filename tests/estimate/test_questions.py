@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from noisy_releases import QUERIES, ROWS, SCHEMA, release
-from sundog.api.answer import Answers, question_of
+from sundog.api.answer import Answers, Asked, question_of
 from sundog.domain.conditions import satisfied
 from sundog.errors import UserError
 from sundog.estimate.evidence import Evidence
@@ -65,7 +65,7 @@ def _numbers(values, statistic):
 
 
 def asked(evidence, **words):
-    question = question_of(SCHEMA, **words)
+    question = question_of(SCHEMA, Asked(**words))
     by = by_axes(evidence, question)
     for statistic in question.statistics:
         found = released_answer(evidence, question, statistic, by=by)
@@ -114,7 +114,7 @@ def answers(seed=1, **more):
 
 
 def ask(made, **words):
-    return made.ask(question_of(SCHEMA, **words), where=words.get("where"))
+    return made.ask(question_of(SCHEMA, Asked(**words)), where=words.get("where"))
 
 
 def test_one_number_of_rows_everywhere():

@@ -4,6 +4,7 @@ Public values only: what was released, and synthetic rows made from it. Asking c
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
@@ -65,31 +66,34 @@ class Answers:
         return AnswerTable(question.by, flat, question.confidence, where, self.released.rows, half)
 
 
-def question_of(
-    schema: Schema,
-    *,
-    by: Names = None,
-    where: str | None = None,
-    count: bool = False,
-    share: Names = None,
-    mean: Names = None,
-    sum: Names = None,
-    quantile: Probabilities = None,
-    confidence: float = 0.95,
-) -> Question:
-    """A question as people ask it; a count where they ask for nothing else."""
+@dataclass(frozen=True)
+class Asked:
+    """A question as people ask it."""
+
+    by: Names = None
+    where: str | None = None
+    count: bool = False
+    share: Names = None
+    mean: Names = None
+    sum: Names = None
+    quantile: Probabilities = None
+    confidence: float = 0.95
+
+
+def question_of(schema: Schema, asked: Asked) -> Question:
+    """The question in terms of the schema; a count where nothing else is asked for."""
     statistics = [
-        *([Statistic("count", name="count")] if count else []),
-        *(_share(text, schema) for text in _listed(share)),
-        *(Statistic("mean", schema.column(name).name, name=f"mean of {name}") for name in _listed(mean)),
-        *(Statistic("sum", schema.column(name).name, name=f"sum of {name}") for name in _listed(sum)),
-        *_quantiles(quantile or {}, schema),
+        *([Statistic("count", name="count")] if asked.count else []),
+        *(_share(text, schema) for text in _listed(asked.share)),
+        *(Statistic("mean", schema.column(name).name, name=f"mean of {name}") for name in _listed(asked.mean)),
+        *(Statistic("sum", schema.column(name).name, name=f"sum of {name}") for name in _listed(asked.sum)),
+        *_quantiles(asked.quantile or {}, schema),
     ]
     return Question(
-        by=tuple(_listed(by)),
-        where=None if where is None else parse_condition(where, schema),
+        by=tuple(_listed(asked.by)),
+        where=None if asked.where is None else parse_condition(asked.where, schema),
         statistics=tuple(statistics) or (Statistic("count", name="count"),),
-        confidence=confidence,
+        confidence=asked.confidence,
     )
 
 

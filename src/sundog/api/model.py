@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from sundog.api.answer import Answers, Names, Probabilities, question_of
+from sundog.api.answer import Answers, Asked, Names, Probabilities, question_of
 from sundog.api.fitted import NAME as FITTED
 from sundog.api.fitted import load_fitted, save_fitted
 from sundog.api.release_folder import check_saving, clear_release_folder
@@ -126,17 +126,8 @@ class Model:
 
         `where` is a condition such as "age >= 65 and sex = female"; a share is of COLUMN or COLUMN=LABEL.
         """
-        question = question_of(
-            self.released.schema,
-            by=by,
-            where=where,
-            count=count,
-            share=share,
-            mean=mean,
-            sum=sum,
-            quantile=quantile,
-            confidence=confidence,
-        )
+        asked = Asked(by, where, count, share, mean, sum, quantile, confidence)
+        question = question_of(self.released.schema, asked)
         return self._answers.ask(question, where=where)
 
     @cached_property

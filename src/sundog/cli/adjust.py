@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sundog.api.options import Charged, Consent, Privacy
+from sundog.api.options import Privacy
 from sundog.cli import options as o
-from sundog.cli.groups import TextOptions, Writing, grouped
+from sundog.cli.groups import Paying, TextOptions, Writing, grouped
 from sundog.cli.output import load_schema, prepare_folder, progress, say, write_table
 from sundog.errors import UserError
 from sundog.postprocess.matching import Matching
@@ -54,22 +54,18 @@ def adjust(
     out: o.OutFolder,
     measuring: Measuring,
     matching: Matching,
-    privacy: Privacy,
-    charged: Charged,
-    consent: Consent,
+    paying: Paying,
     writing: Writing,
 ) -> None:
     """Match chosen measures: writes adjusted.csv, adjust.json, released.json and the certificate into the folder."""
-    _check_sources(measuring, privacy)
+    _check_sources(measuring, paying.privacy)
     adjusted = f"adjusted.{writing.format}"
     with progress("reading") as report:
         from sundog.api.release_folder import clear_release_folder
         from sundog.report.certificate import write_certificate
 
-        plan, curator, known = _planned(
-            synthetic, measuring, matching, schema=schema, paying=(privacy, charged, consent)
-        )
-        prepare_folder(out, force=writing.force, outside=(measuring.real, charged.ledger))
+        plan, curator, known = _planned(synthetic, measuring, matching, schema=schema, paying=paying)
+        prepare_folder(out, force=writing.force, outside=(measuring.real, paying.charged.ledger))
         if curator is not None:
             report("measuring")
             known = plan.measured(curator, noise=measuring.noise)
@@ -94,7 +90,7 @@ def _planned(
     matching: Matching,
     *,
     schema: Path,
-    paying: tuple[Privacy, Charged, Consent],
+    paying: Paying,
 ) -> tuple["Adjustment", "Curator | None", "Released | None"]:
     """The plan, the curator of the real table, and what was released before; all checked, nothing spent."""
     from sundog.api.adjust import Adjustment, TableToAdjust, measuring_curator
@@ -106,10 +102,9 @@ def _planned(
     before = None if measuring.before is None else Released.load(measuring.before)
     if measuring.real is not None:
         real = PrivateTable(measuring.real, dialect=public.dialect)
-        privacy, charged, consent = paying
-        charged = replace(charged, dataset=charged.account(public.name, measuring.real, before))
+        charged = replace(paying.charged, dataset=paying.charged.account(public.name, measuring.real, before))
         curator = measuring_curator(
-            real, public, privacy=privacy, charged=charged, consent=consent, noise=measuring.noise
+            real, public, privacy=paying.privacy, charged=charged, consent=paying.consent, noise=measuring.noise
         )
     plan = Adjustment.of(
         TableToAdjust(synthetic.synthetic, synthetic.weights),

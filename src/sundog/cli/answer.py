@@ -1,12 +1,14 @@
 """sundog answer: numbers from a release, each with an interval and its origin. No private data; no cost."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sundog.cli import options as o
+from sundog.cli.groups import grouped
 from sundog.cli.output import prepare_file, say
 from sundog.errors import UserError
 
@@ -29,44 +31,37 @@ Confidence = Annotated[float, typer.Option(help="How sure the intervals are.")]
 Csv = Annotated[Path | None, typer.Option("--csv", help="Write the answers into a CSV file.")]
 
 
-def answer(
-    folder: Folder,
-    *,
-    by: By = None,
-    where: Where = None,
-    count: Count = False,
-    share: Share = None,
-    mean: Mean = None,
-    sum: Sum = None,
-    quantile: Quantile = None,
-    confidence: Confidence = 0.95,
-    csv: Csv = None,
-    force: o.Force = False,
-    json: o.AsJson = False,
-) -> None:
+@dataclass(frozen=True)
+class Asking:
+    """The question."""
+
+    by: By = None
+    where: Where = None
+    count: Count = False
+    share: Share = None
+    mean: Mean = None
+    sum: Sum = None
+    quantile: Quantile = None
+    confidence: Confidence = 0.95
+
+
+@grouped
+def answer(folder: Folder, *, asking: Asking, csv: Csv = None, force: o.Force = False, json: o.AsJson = False) -> None:
     """Answer questions from a release: counts, shares, means, sums, quantiles, each with an interval and its origin.
 
     Public values only; it costs no privacy. Repeat --mean, --share and so on to ask for several.
     """
-    from sundog.api.answer import question_of
+    from sundog.api.answer import Asked, question_of
     from sundog.api.release_folder import refuse_inside_release
 
     answers = _answers(folder)
-    question = question_of(
-        answers.released.schema,
-        by=_columns(by, answers.released.schema.names),
-        where=where,
-        count=count,
-        share=share,
-        mean=mean,
-        sum=sum,
-        quantile=_quantiles(quantile),
-        confidence=confidence,
-    )
+    schema = answers.released.schema
+    read = {"by": _columns(asking.by, schema.names), "quantile": _quantiles(asking.quantile)}
+    question = question_of(schema, Asked(**(vars(asking) | read)))
     if csv is not None:
         refuse_inside_release(csv)
         prepare_file(csv, force=force)
-    found = answers.ask(question, where=where)
+    found = answers.ask(question, where=asking.where)
     if csv is not None:
         from pyarrow import csv as arrow_csv
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
+from sundog.api.options import Charged, Consent, Privacy
 from sundog.cli import options as o
 from sundog.cli.output import read_settings
 
@@ -78,6 +79,15 @@ class TableOptions(TextOptions):
 
 
 @dataclass(frozen=True)
+class Paying:
+    """All that spending needs: the budget and who is protected, the account, and what the owner says yes to."""
+
+    privacy: Privacy
+    charged: Charged
+    consent: Consent
+
+
+@dataclass(frozen=True)
 class Writing:
     """How results are written."""
 
@@ -87,7 +97,7 @@ class Writing:
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """A command for Typer in which each dataclass parameter is spread out into its fields."""
+    """A command for Typer in which each dataclass parameter is spread out into its fields, groups within it too."""
     hints = get_type_hints(command, include_extras=True)
     groups = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     flat: list[inspect.Parameter] = []
@@ -97,7 +107,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def call(**given: Any) -> None:
         for name, kind in groups.items():
-            given[name] = kind(**{f.name: _read(f.name, given.pop(f.name)) for f in fields(kind)})  # type: ignore[operator]
+            given[name] = _gathered(kind, given)
         command(**given)
 
     del call.__wrapped__
@@ -108,7 +118,24 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 def _spread(kind: Any) -> list[inspect.Parameter]:
     hints = get_type_hints(kind, include_extras=True)
-    return [_keyword(parameter, hints) for parameter in inspect.signature(kind).parameters.values()]
+    flat: list[inspect.Parameter] = []
+    for parameter in inspect.signature(kind).parameters.values():
+        inner = hints[parameter.name]
+        flat += _spread(inner) if is_dataclass(inner) else [_keyword(parameter, hints)]
+    return flat
+
+
+def _gathered(kind: Any, given: dict[str, Any]) -> Any:
+    """The dataclass of a group; its options are taken out of what was given."""
+    hints = get_type_hints(kind)
+    return kind(
+        **{
+            field.name: _gathered(hints[field.name], given)
+            if is_dataclass(hints[field.name])
+            else _read(field.name, given.pop(field.name))
+            for field in fields(kind)
+        }
+    )
 
 
 def _keyword(parameter: inspect.Parameter, hints: dict[str, Any]) -> inspect.Parameter:

@@ -1,8 +1,8 @@
 """sundog measure: spend the budget on noisy measurements, and write them; generating comes later and is free."""
 
-from sundog.api.options import Charged, Consent, Generation, Privacy
+from sundog.api.options import Generation
 from sundog.cli import options as o
-from sundog.cli.groups import TableOptions, grouped
+from sundog.cli.groups import Paying, TableOptions, grouped
 from sundog.cli.output import prepare_file, progress, say
 from sundog.cli.synthesize import fit_or_keep, spent, synthesizer_for
 
@@ -13,9 +13,7 @@ def measure(
     *,
     schema: o.SchemaFile,
     out: o.OutFile,
-    privacy: Privacy,
-    charged: Charged,
-    consent: Consent,
+    paying: Paying,
     generation: Generation,
     force: o.Force = False,
     json: o.AsJson = False,
@@ -24,7 +22,7 @@ def measure(
     with progress("starting") as report:
         from sundog.report.certificate import claim
 
-        synthesizer = synthesizer_for(schema, table, paying=(privacy, charged, consent), generation=generation)
+        synthesizer = synthesizer_for(schema, table, paying=paying, generation=generation)
         prepare_file(out, force=force)
         fit_or_keep(synthesizer, table, keep=out, report=report)
         released = synthesizer.released

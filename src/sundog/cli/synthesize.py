@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sundog.api.options import Charged, Consent, Generation, Privacy
+from sundog.api.options import Generation
 from sundog.api.release_folder import clear_release_folder
 from sundog.cli import options as o
-from sundog.cli.groups import TableOptions, Writing, grouped
+from sundog.cli.groups import Paying, TableOptions, Writing, grouped
 from sundog.cli.output import load_schema, prepare_folder, progress, say, write_table
 
 if TYPE_CHECKING:
@@ -24,9 +24,7 @@ def synthesize(
     table: TableOptions,
     *,
     schema: o.SchemaFile,
-    privacy: Privacy,
-    charged: Charged,
-    consent: Consent,
+    paying: Paying,
     generation: Generation,
     out: o.OutFolder = Path("synthetic"),
     rows: o.Rows = None,
@@ -40,9 +38,9 @@ def synthesize(
     with progress("starting") as report:
         from sundog.methods.loop import check_rows
 
-        synthesizer = synthesizer_for(schema, table, paying=(privacy, charged, consent), generation=generation)
+        synthesizer = synthesizer_for(schema, table, paying=paying, generation=generation)
         check_rows(rows, synthesizer.schema)
-        prepare_folder(out, force=writing.force, outside=(table.data, charged.ledger))
+        prepare_folder(out, force=writing.force, outside=(table.data, paying.charged.ledger))
         fit_or_keep(synthesizer, table, keep=out / "released.json", report=report, replaced=out)
         clear_release_folder(out)
         synthesizer.save(out)  # first of all: it was paid for
@@ -79,16 +77,13 @@ def _tell(synthesizer: "Synthesizer", out: Path, *, synthetic: str, rows: int, a
     say(result, lines, as_json=as_json)
 
 
-def synthesizer_for(
-    schema: Path, table: TableOptions, *, paying: tuple[Privacy, Charged, Consent], generation: Generation
-) -> "Synthesizer":
+def synthesizer_for(schema: Path, table: TableOptions, *, paying: Paying, generation: Generation) -> "Synthesizer":
     """The synthesizer that a command's options describe."""
     from sundog.api.synthesizer import Synthesizer
 
     facts = table.amend(load_schema(schema))
-    privacy, charged, consent = paying
-    named = replace(charged, dataset=charged.account(facts.name, table.data))
-    return Synthesizer(facts, **vars(privacy), **vars(generation), **vars(named), **vars(consent))
+    named = replace(paying.charged, dataset=paying.charged.account(facts.name, table.data))
+    return Synthesizer(facts, **vars(paying.privacy), **vars(generation), **vars(named), **vars(paying.consent))
 
 
 def fit_or_keep(
