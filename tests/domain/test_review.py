@@ -11,7 +11,7 @@ from sundog.domain import Schema
 
 DRAFT = {
     "name": "t",
-    "notes": "CONFIDENTIAL DRAFT",
+    "description": "CONFIDENTIAL DRAFT",
     "fields": [
         {
             "name": "age",
@@ -43,7 +43,7 @@ def test_answers_mark_their_field_and_drop_what_was_seen():
     assert [question.name for question in kept.questions] == ["city", "who"]
     changed = kept.change("city", {"categories": ["a", "b", "c"]}).leave_out("who")
     assert changed.done
-    assert "notes" not in changed.document
+    assert "description" not in changed.document
     schema = Schema.from_json(changed.document)
     assert schema.origins == {"age": "reviewed", "city": "reviewed", "who": "reviewed", "fixed": "declared"}
     assert schema.column("city").labels == ("a", "b", "c")

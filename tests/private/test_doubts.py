@@ -8,6 +8,7 @@ import sundog
 import tables
 from privacy.stand_ins import run_command
 from sundog import Budget, UserError
+from sundog.domain.unit import PrivacyUnit
 from sundog.private.accountant import zcdp_rho
 from sundog.private.doubts import doubts, refuse_doubtful
 
@@ -78,12 +79,26 @@ def test_under_replace_the_number_of_rows_is_counted(place):
     assert "above 1/1,200" in outcome.stderr
 
 
+def check_rows_decide_nothing(place):
+    """Under add-remove, tables of different sizes end alike, though delta lies between one by the one and the other."""
+    codes = set()
+    for rows in (300, 3000):
+        tables.write_csv(place / "data.csv", tables.table(rows))
+        codes.add(measured(place, "--epsilon", "9", "--delta", "9e-4", "--force").code)
+    assert codes == {0}, "the number of rows decides the exit code"
+
+
 def test_under_add_remove_nothing_asks_the_rows(place):
     """Whether 1/n is exceeded would tell the number of rows, so it decides nothing; the released estimate warns."""
-    tables.write_csv(place / "data.csv", tables.table(3000))
-    outcome = measured(place, "--epsilon", "9", "--delta", "9e-4", "--json")
-    assert outcome.code == 0
+    check_rows_decide_nothing(place)
+    outcome = measured(place, "--epsilon", "9", "--delta", "9e-4", "--force", "--json")
     assert "released estimate of the number of rows" in json.loads(outcome.stdout)["warnings"][0]
+
+
+def test_that_test_sees_a_look_at_private_rows(place, monkeypatch):
+    monkeypatch.setattr(PrivacyUnit, "public_count", property(lambda unit: True))
+    with pytest.raises(AssertionError, match="decides the exit code"):
+        check_rows_decide_nothing(place)
 
 
 def test_python_asks_for_confirmation(place):

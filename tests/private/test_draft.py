@@ -59,8 +59,8 @@ def test_every_field_says_why_and_is_marked(hospital_draft):
 
 def test_the_dialect_is_guessed_and_said(hospital_draft):
     assert hospital_draft["dialect"]["delimiter"] == ";"
-    assert "Cells are parted by semicolons." in hospital_draft["notes"]
-    assert hospital_draft["notes"].startswith("CONFIDENTIAL DRAFT")
+    assert "Cells are parted by semicolons." in hospital_draft["description"]
+    assert hospital_draft["description"].startswith("CONFIDENTIAL DRAFT")
 
 
 def test_a_draft_waits_for_review(hospital_draft, tmp_path):
@@ -182,7 +182,7 @@ def test_a_column_without_a_name_is_mentioned(tmp_path):
     (tmp_path / "t.csv").write_text("a,,b\n1,2,3\n4,5,6\n")
     document = sundog.draft_schema(tmp_path / "t.csv")
     assert list(fields_of(document)) == ["a", "b"]
-    assert "without a name in the header, left out: 1" in document["notes"]
+    assert "without a name in the header, left out: 1" in document["description"]
 
 
 def test_the_ledger_knows_before_anything_is_read_and_the_file_is_the_owners(tmp_path):

@@ -8,7 +8,7 @@ import typer
 from sundog.api.options import Charged
 from sundog.cli import options as o
 from sundog.cli.groups import TableOptions, grouped
-from sundog.cli.output import prepare_file, progress, say, write_confidential
+from sundog.cli.output import load_schema, prepare_file, progress, say, write_confidential
 
 Unit = Annotated[str | None, typer.Option(help="The column that names the people to protect, to count their rows.")]
 RowsPerUnit = Annotated[int, typer.Option(help="How many rows of one unit would be used at most (with --unit).")]
@@ -34,9 +34,8 @@ def check(
         import json as json_module
 
         from sundog.api.check import check_document, check_lines, check_table
-        from sundog.domain import Schema
 
-        facts = table.amend(Schema.load(schema))
+        facts = table.amend(load_schema(schema))
         found = check_table(table.data, facts, unit=unit, rows_per_unit=rows_per_unit, sql=table.sql, **vars(charged))
         document = check_document(found)
         if out is not None:

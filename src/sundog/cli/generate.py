@@ -44,6 +44,7 @@ def generate(
         "method": fitting.method,
         "rows": len(made),
         "files": [str(out / name) for name in [synthetic, *RELEASE]],
+        "warnings": list(model.warnings),
     }
     lines = [
         f"Synthetic table: {out / synthetic} ({len(made)} rows)",
@@ -51,6 +52,7 @@ def generate(
         f"Certificate:     {out / 'certificate.html'} (and certificate.json)",
     ]
     lines += [model.note] if model.note else []
+    lines += [f"WARNING: {warning}" for warning in model.warnings]
     lines += [f"Not done: {each}" for each in model.unsupported]
     result |= {"unsupported": list(model.unsupported)} if model.unsupported else {}
     say(result | ({"note": model.note} if model.note else {}), lines, as_json=writing.json)

@@ -83,7 +83,7 @@ class Review:
         if not checked.identifier:
             read_column(checked)
         after = Review(made)
-        return Review({key: value for key, value in made.items() if key != "notes"}) if after.done else after
+        return Review({key: value for key, value in made.items() if key != "description"}) if after.done else after
 
 
 def describe(field: FieldModel) -> str:

@@ -1,7 +1,7 @@
 """Draft a schema by looking at the data. CONFIDENTIAL: every domain in it is read off the rows.
 
 It saves the owner typing. Every field says in `why` what was seen, and is marked `fromData` until somebody reviews it; the
-dialect of a text file is guessed, and `notes` say why. The ledger records the disclosure before anything is read.
+dialect of a text file is guessed, and the description says why. The ledger records the disclosure before anything is read.
 """
 
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ def draft(
     fields = [
         drafted(seen[column], comma=comma) if column in seen else _nested(column) for column in source.columns if column
     ]
-    return {"name": drafting.name, "notes": " ".join(notes), **marks, "missingValues": [""], "fields": fields}
+    return {"name": drafting.name, "description": " ".join(notes), **marks, "missingValues": [""], "fields": fields}
 
 
 def _nested(name: str) -> dict[str, Any]:
