@@ -21,7 +21,7 @@ from sundog.errors import UserError
 from sundog.private import noise
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
-from sundog.queries import answer
+from sundog.queries import answer, sensitivity
 from sundog.released import Selection
 from sundog.report.certificate import certificate
 from sundog.sources import open_table
@@ -53,6 +53,26 @@ def check_sensitivity(query, schema=TINY, values=VALUES):
         assert query.sensitivity_squared(relation) == (size**2).sum(axis=1).max(), relation
         assert query.sensitivity_l1(relation) == size.sum(axis=1).max(), relation
         assert query.sensitivity_linf(relation) == size.max(), relation
+
+
+def check_unit_sensitivity(query, unit, schema=TINY):
+    """No unit can change the answer by more than is stated for it: all its sets of rows against all others."""
+    sizes = [range(column.size) for column in schema.columns]
+    vectors = sorted({tuple(_answer_of(query, schema, row).tolist()) for row in itertools.product(*sizes)})
+    nothing = (0,) * query.size
+    most = unit.rows if unit.column is not None else 1
+    held = {
+        tuple(map(sum, zip(nothing, *rows, strict=True)))
+        for count in range(most + 1)
+        for rows in itertools.combinations_with_replacement(vectors, count)
+    }
+    others = {nothing} if unit.neighbours == "add-remove" else held if unit.column is not None else set(vectors)
+    ours = held if unit.column is not None or unit.neighbours == "add-remove" else set(vectors)
+    changes = [[abs(a - b) for a, b in zip(left, right, strict=True)] for left in ours for right in others]
+    said = "one unit changes more than is stated"
+    assert sensitivity.squared(query, unit) >= max(sum(size**2 for size in change) for change in changes), said
+    assert sensitivity.l1(query, unit) >= max(map(sum, changes)), said
+    assert sensitivity.linf(query, unit) >= max(map(max, changes)), said
 
 
 def _answer_of(query, schema, row):

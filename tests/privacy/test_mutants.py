@@ -10,6 +10,7 @@ import pytest
 from privacy import checks, worlds
 from privacy.stand_ins import TINY, TWO_WAY, run_command
 from privacy.test_audit import PAIRS
+from privacy.test_sensitivity import SIGMOID
 from private import checks_noise
 from private.test_curator import QUESTIONS, check_order
 from sundog.domain.unit import PrivacyUnit
@@ -58,6 +59,7 @@ SEEN = {
     "check_order": "not in order",
     "check_categories_are_covered": r"pass a threshold|charged .*, spent",
     "check_sensitivity": "add-remove|replace",
+    "check_unit_sensitivity": "one unit changes more than is stated",
 }
 """What each check says when it sees what it is there to see."""
 
@@ -130,6 +132,17 @@ def test_rows_per_unit_forgotten_is_killed_by_the_ledger_check(monkeypatch):
     monkeypatch.setattr(sensitivity, "most", lambda norm, unit, **power: most(norm, replace(unit, rows=1), **power))
     killed(checks.check_charges_cover_the_noise, PrivacyUnit("add-remove", "u", 2))
     killed(checks.check_categories_are_covered, PrivacyUnit("add-remove", "u", 2))
+
+
+def test_a_unit_that_may_change_its_number_of_rows_is_killed_by_enumeration(monkeypatch):
+    """Only the norm of replacing is taken for units that are replaced."""
+    monkeypatch.setattr(PrivacyUnit, "relations", property(lambda self: (self.neighbours,)))
+    killed(checks.check_unit_sensitivity, SIGMOID, PrivacyUnit("replace", "u", 2))
+
+
+def test_rows_per_unit_forgotten_is_killed_by_enumeration(monkeypatch):
+    monkeypatch.setattr(sensitivity, "most", lambda norm, unit, power=1: max(map(norm, unit.relations)))
+    killed(checks.check_unit_sensitivity, TWO_WAY, PrivacyUnit("add-remove", "u", 2))
 
 
 def test_units_that_are_not_bounded_are_killed_by_the_ledger_check(monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 from privacy import checks
 from privacy.stand_ins import TINY, TWO_WAY
 from sundog.domain.axis import Axis
-from sundog.queries import Marginal
+from sundog.queries import AtLeast, Marginal, SigmoidSum
 
 MARGINALS = [
     Marginal.of(TINY, "c"),
@@ -20,7 +20,17 @@ MARGINALS = [
     Marginal((Axis.cut(TINY.column("n"), (1, 3)), Axis.grouped(TINY.column("c"), [1, 0, 1]))),
 ]
 
+AT_LEAST = AtLeast(TWO_WAY, 1)
+SIGMOID = SigmoidSum(("n",), (1.0,), 0.5)
+"""Adding a row changes this one more than replacing one does."""
+
 
 @pytest.mark.parametrize("query", MARGINALS, ids=lambda query: query.describe())
 def test_marginals(query):
     checks.check_sensitivity(query)
+
+
+@pytest.mark.parametrize("unit", checks.UNITS.values(), ids=checks.UNITS)
+@pytest.mark.parametrize("query", [TWO_WAY, AT_LEAST, SIGMOID], ids=["marginal", "at least", "sigmoid"])
+def test_units(query, unit):
+    checks.check_unit_sensitivity(query, unit)
