@@ -5,7 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
-Data = Annotated[str, typer.Argument(help="The private table: a CSV, TSV, Parquet or DuckDB file, or a glob.")]
+Data = Annotated[
+    str, typer.Argument(help="The private table: a text, Parquet, Excel, Stata, SPSS, SAS or DuckDB file, or a glob.")
+]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="The public schema (Table Schema JSON).")]
 Delimiter = Annotated[str | None, typer.Option(help="The separator of a text file; default: comma, or tab for .tsv.")]
 Signs = Annotated[
@@ -20,7 +22,9 @@ Multiline = Annotated[
     typer.Option("--multiline/--lines", help="Quoted cells may hold line ends; default: every line is one record."),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Go ahead with a budget or limit that makes little sense.")]
-Sql = Annotated[str | None, typer.Option(help="What to read from a DuckDB database.")]
+Sql = Annotated[
+    str | None, typer.Option(help="A query: of a DuckDB database, or of any other file as the table `data`.")
+]
 Rows = Annotated[int | None, typer.Option(help="How many synthetic rows; default: about as many as the table has.")]
 Format = Annotated[Literal["csv", "parquet"], typer.Option("--format", help="The synthetic table's format.")]
 OutFolder = Annotated[Path, typer.Option("--out", "-o", help="The folder for the results.")]

@@ -1,4 +1,8 @@
-"""DuckDB databases: one table of a file, or what a query on it returns. The file is opened for reading only."""
+"""DuckDB databases: one table of a file, or what a query on it returns. The file is opened for reading only.
+
+A query can be put to any other file, too: its rows are then the table `data`, kept by the engine (on disk, in a folder
+that only this user can read, where they do not fit into memory).
+"""
 
 from typing import Any
 
@@ -29,6 +33,12 @@ def open_database(path: str, sql: str | None) -> DuckTable:
     except duckdb.Error:
         raise UserError(f"{path!r} cannot be opened as a DuckDB database; check the file and its version.") from None
     return query_on(connection, sql, label=f"the query on {path!r}")
+
+
+def query_file(table: DuckTable, sql: str) -> DuckTable:
+    """The rows of a query on a table that was read from a file: SELECT ... FROM data."""
+    table.store("data")
+    return query_on(table.connection, sql, label=f"the query on {table.label.removeprefix('data file ')}")
 
 
 def query_on(connection: Any, sql: str, *, label: str) -> DuckTable:

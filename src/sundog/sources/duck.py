@@ -62,6 +62,7 @@ class DuckTable:
     label: str
     feed: Feed | None = None
     refused: dict[str, str] = field(default_factory=dict)
+    untyped: bool = False
     _types: set[str] = field(default_factory=set, repr=False)
 
     @property
@@ -117,6 +118,24 @@ class DuckTable:
     def readable(self, name: str) -> bool:
         """Whether a column is there and its cells can be read."""
         return name in self.raw and name not in self.refused and all(part.single for part in self.raw[name].parts)
+
+    def store(self, name: str) -> None:
+        """Keep the rows as a table of the engine, under the names users know, for queries on them.
+
+        A column without a declared type is text there: its type must not depend on its cells.
+        """
+        kept = {column: raw for column, raw in self.raw.items() if self.readable(column)}
+        folded = [column.lower() for column in kept]
+        twice = next((column for column in kept if folded.count(column.lower()) > 1), None)
+        if twice is not None:
+            raise UserError(f"{self.label}: SQL cannot tell apart columns that differ from {twice!r} by case only.")
+        columns = [
+            f"{raw.as_text() if self.untyped or raw.others else raw.sql} AS {identifier(column)}"
+            for column, raw in kept.items()
+        ]
+        with self.quiet_failures():
+            source = self._relation(list(kept))
+            self.connection.execute(f"CREATE TEMP TABLE {name} AS SELECT {', '.join(columns)} FROM {source}")
 
     def _check(self, names: tuple[str, ...], unit: PrivacyUnit) -> None:
         self.check((*names, *((unit.column,) if unit.column else ())))

@@ -95,12 +95,12 @@ class RawColumn:
             value = f"TRY_CAST({self.as_text()} AS DOUBLE)"
         return f"CASE WHEN isnan({value}) THEN NULL ELSE {value} END"
 
-    def as_moment(self, first: str, last: str) -> str:
-        """A date or time as a timestamp between two others; clamped before the cast, which would fail far outside."""
+    def as_moment(self) -> str:
+        """A date or time as a timestamp; kept within the calendar before the cast, which would fail far outside."""
         if self.type == ZONED:
             return f"make_timestamp(epoch_us({self.sql}))"
-        clamped = _clamp(self.sql, self._typed(first), self._typed(last)) if self._wide_moment else self.sql
-        return f"CAST({clamped} AS TIMESTAMP)"
+        within = _clamp(self.sql, self._typed("0001-01-01"), self._typed("9999-12-31 23:59:59"))
+        return f"CAST({within if self._wide_moment else self.sql} AS TIMESTAMP)"
 
     @property
     def _wide_moment(self) -> bool:
@@ -249,7 +249,7 @@ def _clamp(value: str, low: str, high: str) -> str:
 
 def _read_moment(column: Numeric, raw: RawColumn) -> str:
     if raw.moment:
-        return raw.as_moment(column.describe(0), column.describe(column.steps - 1))
+        return raw.as_moment()
     text = raw.as_text()
     if column.format:
         return f"try_strptime({text}, {literal(column.format)})"

@@ -14,34 +14,50 @@ from typing import Any
 from sundog.domain.dialect import STANDARD, Dialect
 from sundog.errors import UserError
 from sundog.sources.columnar import OPENERS, open_columnar
-from sundog.sources.databases import DATABASE, open_database
+from sundog.sources.databases import DATABASE, open_database, query_file
 from sundog.sources.duck import DuckTable, connect
 from sundog.sources.encode import RawColumn, literal
+from sundog.sources.spreadsheet import SHEETS, open_sheet
+from sundog.sources.statistics import READERS, open_statistics
 
 TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ","}
 
 
 def open_file(data: str | Path, *, dialect: Dialect = STANDARD, sql: str | None = None) -> DuckTable:
-    """The table in a file (or the files a glob names); `sql` picks what to read from a database."""
-    paths = _paths(str(data))
+    """The table in a file (or the files a glob names), or the rows of a query on it."""
+    name, sheet = _sheet(str(data))
+    paths = _paths(name)
     kind = _kind(paths[0])
-    if sql is not None and kind not in DATABASE:
-        raise UserError(f"--sql: {str(data)!r} is not a DuckDB database; --sql reads from {', '.join(DATABASE)} files.")
-    if kind in TEXT:
-        return _open_text(paths, dialect.delimiter or TEXT[kind])
-    if kind in OPENERS:
-        return open_columnar(paths, kind)
     if kind in DATABASE:
         return open_database(paths[0], sql)
-    allowed = ", ".join([*TEXT, *OPENERS, *DATABASE])
-    raise UserError(
-        f"data file {str(data)!r}: unknown kind {kind or '(no ending)'!r}; allowed are {allowed} (also .gz text)."
-    )
+    if kind in SHEETS and len(paths) > 1:
+        raise UserError(f"data {name!r} names {len(paths)} spreadsheets; name one.")
+    if kind in TEXT:
+        table = _open_text(paths, dialect.delimiter or TEXT[kind])
+    elif kind in OPENERS:
+        table = open_columnar(paths, kind)
+    elif kind in READERS:
+        table = open_statistics(paths, kind)
+    elif kind in SHEETS:
+        table = open_sheet(paths[0], sheet)
+    else:
+        allowed = ", ".join([*TEXT, *OPENERS, *SHEETS, *READERS, *DATABASE])
+        raise UserError(
+            f"data file {name!r}: unknown kind {kind or '(no ending)'!r}; allowed are {allowed} (also .gz text)."
+        )
+    return table if sql is None else query_file(table, sql)
+
+
+def _sheet(data: str) -> tuple[str, str | None]:
+    """FILE.xlsx#SHEET as a file and a sheet; a file of that very name goes before."""
+    file, mark, sheet = data.partition("#")
+    named = bool(mark) and _kind(file) in SHEETS and not Path(data).is_file()
+    return (file, sheet) if named else (data, None)
 
 
 def text_files(data: str | Path) -> tuple[list[str], str]:
     """The text files that a path or glob names, and the separator that their ending stands for; none for other kinds."""
-    paths = _paths(str(data))
+    paths = _paths(_sheet(str(data))[0])
     kind = _kind(paths[0])
     return (paths, TEXT[kind]) if kind in TEXT else ([], "")
 

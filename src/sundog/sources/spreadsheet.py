@@ -1,0 +1,60 @@
+"""Sheets of Excel files (.xlsx, .xlsm, .xlsb, .xls) and OpenDocument (.ods), read by calamine.
+
+A sheet's first row names the columns; every row below it, within the area that is in use, is a record. Cells carry their
+own types, and a column may hold several, so cells are kept apart by type (sources.frames): no cell changes how another
+one is read. A formula's stored result is the cell. A workbook with several sheets needs the name of one: FILE.xlsx#SHEET.
+"""
+
+from typing import Any
+
+from sundog.errors import UserError
+from sundog.sources.duck import DuckTable, withhold
+from sundog.sources.extras import reader
+from sundog.sources.frames import open_frame
+
+SHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+
+
+def open_sheet(path: str, sheet: str | None) -> DuckTable:
+    """The table in a sheet, by name; of a workbook with one sheet, that one."""
+    calamine = reader("python_calamine", what="spreadsheets")
+    try:
+        workbook = calamine.load_workbook(path)
+        names = list(workbook.sheet_names)
+    except Exception as error:  # the reader fails in many ways, and its text may quote what it read
+        withhold(error)
+        raise UserError(f"data file {path!r} cannot be read; check that it is a spreadsheet and complete.") from None
+    if sheet is None and len(names) != 1:
+        raise UserError(f"{path!r} has the sheets {', '.join(map(repr, names))}; say which: {path}#{names[0]}.")
+    if sheet is not None and sheet not in names:
+        raise UserError(f"{path!r} has no sheet {sheet!r}; it has {', '.join(map(repr, names))}.")
+    return _table(_rows(workbook, sheet or names[0], path), path)
+
+
+def _rows(workbook: Any, sheet: str, path: str) -> list[list[Any]]:
+    try:
+        return workbook.get_sheet_by_name(sheet).to_python()
+    except Exception as error:
+        withhold(error)
+        raise UserError(f"data file {path!r}: its sheet {sheet!r} cannot be read; check that it is complete.") from None
+
+
+def _table(rows: list[list[Any]], path: str) -> DuckTable:
+    if not rows:
+        raise UserError(f"data file {path!r}: its sheet is empty; the first row must hold the column names.")
+    header, *records = rows
+    places = [k for k, name in enumerate(header) if name != ""]
+    names = [str(header[k]) for k in places]
+    if len(set(names)) < len(names):  # told by their places: a first row that is no header would be a record
+        twice = [k + 1 for k, name in zip(places, names, strict=True) if names.count(name) > 1]
+        raise UserError(
+            f"data file {path!r}: columns {twice[0]} and {twice[1]} have the same name; names must be unique."
+        )
+    cells = {name: [_cell(record[k]) for record in records] for k, name in zip(places, names, strict=True)}
+    table = open_frame(cells)
+    table.label, table.untyped = f"data file {path!r}", True
+    return table
+
+
+def _cell(value: Any) -> Any:
+    return None if value == "" else value
