@@ -103,3 +103,17 @@ def test_every_benchmark_has_what_the_runner_needs(monkeypatch):
         for part in ("SHORT", "FULL", "def table("):
             assert part in text, f"{name} has no {part}"
         assert "fresh: bool = False" in text, f"{name} cannot be resumed"
+
+
+def test_every_change_of_auto_can_be_made(monkeypatch):
+    """They name constants of the package: one that was renamed would fail after hours."""
+    from sundog.methods.recipes import METHODS
+
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import auto
+
+    for change, setting in auto.CHANGES.values():
+        with setting():
+            assert change(METHODS["auto"]) is not None
+    for name in ("auto", "methods_table", "harness"):
+        sys.modules.pop(name, None)
