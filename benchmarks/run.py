@@ -25,6 +25,7 @@ BENCHMARKS = (
     "queries",
     "evaluate_speed",
     "answers",
+    "plan",
     "methods_table",
     "rap",
     "rap_plus_plus",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sundog.api.check import check_table
     from sundog.api.evaluate import evaluate_tables
     from sundog.api.model import Model, load
+    from sundog.api.plan import plan
     from sundog.api.schema import Review, draft_schema
     from sundog.api.synthesizer import Synthesizer
     from sundog.domain import Schema
@@ -43,6 +44,7 @@ __all__ = [
     "draft_schema",
     "evaluate_tables",
     "load",
+    "plan",
 ]
 
 _PLACES = {
@@ -61,6 +63,7 @@ _PLACES = {
     "draft_schema": "sundog.api.schema",
     "evaluate_tables": "sundog.api.evaluate",
     "load": "sundog.api.model",
+    "plan": "sundog.api.plan",
 }
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from sundog.api.charging import curator_for
+from sundog.api.dry_run import DryRun, dry_run
 from sundog.api.model import Model, fresh_seed, public_rows_of
 from sundog.api.options import Charged, Consent, Generation, Privacy, meanings
 from sundog.domain import Schema
@@ -128,6 +129,16 @@ class Synthesizer:
             raise
         self._model = Model(released, self.recipe, self.seed, state, self._public)
         return self
+
+    def dry_run(self) -> DryRun:
+        """What a fit would charge, the balance before and after, and what the certificate would say; reads no rows."""
+        return dry_run(
+            self.schema,
+            privacy=self.privacy,
+            charged=self._charged,
+            consent=self.consent,
+            accounting="zcdp" if self.recipe.rule.selects else "gaussian",
+        )
 
     def _measured_adjustments(self, curator: Curator, state: Any) -> Released:
         """What the rows will be adjusted to: measures that may depend on the synthetic rows, paid with the reserve."""

@@ -16,6 +16,7 @@ from sundog.cli import (
     ledger,
     measure,
     methods,
+    plan,
     schema,
     synthesize,
     workload,
@@ -31,6 +32,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("synthesize")(synthesize.synthesize)
+app.command("plan")(plan.plan)
 app.command("measure")(measure.measure)
 app.command("generate")(generate.generate)
 app.command("answer")(answer.answer)

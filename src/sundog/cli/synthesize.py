@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from sundog.api.synthesizer import Synthesizer
     from sundog.methods.loop import Report
 
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would be charged and certified; reads no rows, writes nothing.")
+]
 RELEASE = ["released.json", "model.json", "fitted.npz", "certificate.json", "certificate.html", "report.html"]
 
 
@@ -28,6 +31,7 @@ def synthesize(
     generation: Generation,
     out: o.OutFolder = Path("synthetic"),
     rows: o.Rows = None,
+    dry_run: DryRun = False,
     writing: Writing,
 ) -> None:
     """Make a differentially private likeness of a table.
@@ -40,6 +44,10 @@ def synthesize(
 
         synthesizer = synthesizer_for(schema, table, paying=paying, generation=generation)
         check_rows(rows, synthesizer.schema)
+        if dry_run:
+            dry = synthesizer.dry_run()
+            say(dry.to_json(), dry.to_lines(), as_json=writing.json)
+            return
         prepare_folder(out, force=writing.force, outside=(table.data, paying.charged.ledger))
         fit_or_keep(synthesizer, table, keep=out / "released.json", report=report, replaced=out)
         clear_release_folder(out)
