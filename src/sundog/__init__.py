@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sundog.api.plan import plan
     from sundog.api.schema import Review, draft_schema
     from sundog.api.synthesizer import Synthesizer
+    from sundog.api.verify import verify
     from sundog.domain import Schema
     from sundog.methods.recipes import METHODS
     from sundog.postprocess.matching import Matching
@@ -45,6 +46,7 @@ __all__ = [
     "evaluate_tables",
     "load",
     "plan",
+    "verify",
 ]
 
 _PLACES = {
@@ -62,6 +64,7 @@ _PLACES = {
     "check_table": "sundog.api.check",
     "draft_schema": "sundog.api.schema",
     "evaluate_tables": "sundog.api.evaluate",
+    "verify": "sundog.api.verify",
     "load": "sundog.api.model",
     "plan": "sundog.api.plan",
 }

@@ -14,6 +14,7 @@ from pyarrow import parquet
 from sundog.api.answer import Answers, Asked, Names, Probabilities, question_of
 from sundog.api.fitted import NAME as FITTED
 from sundog.api.fitted import load_fitted, save_fitted
+from sundog.api.release import finish_release
 from sundog.api.release_folder import check_saving, clear_release_folder
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
@@ -33,7 +34,7 @@ from sundog.random.keys import key_of, split
 from sundog.released import Released
 from sundog.report import summary_fragment, write_report
 from sundog.report.answer_table import AnswerTable
-from sundog.report.certificate import write_certificate
+from sundog.report.record import Record
 from sundog.report.words import warning_sentences
 
 FORMAT = "sundog-model-1"
@@ -141,15 +142,13 @@ class Model:
     def _repr_html_(self) -> str:
         return summary_fragment(self.released, method=self.recipe.name)
 
-    def save(self, folder: str | Path) -> Path:
-        """Write released.json, the certificate, model.json and the fitted state into a folder; `sundog.load` reads them."""
+    def save(self, folder: str | Path, *, record: Record | None = None) -> Path:
+        """Write released.json, model.json, the fitted state and the certificate into a folder; `sundog.load` reads them."""
         target = Path(folder)
         check_saving(target)
         target.mkdir(parents=True, exist_ok=True)
         clear_release_folder(target)
         self.released.save(target / "released.json")
-        remark = " ".join(self.unsupported) or None
-        write_certificate(self.released, target, method=self.recipe.name, remark=remark)
         settings: dict[str, Any] = {"format": FORMAT, "method": self.recipe.name, "seed": self.seed}
         if self.recipe.settings:
             settings["settings"] = dict(self.recipe.settings)
@@ -158,6 +157,8 @@ class Model:
             settings["public"] = PUBLIC
         (target / "model.json").write_text(json.dumps(settings) + "\n", encoding="utf-8")
         save_fitted(self.state, target, schema=self.released.schema, settings=settings)
+        remark = " ".join(self.unsupported) or None
+        finish_release(target, self.released, method=self.recipe.name, record=record, remark=remark)
         return target
 
 

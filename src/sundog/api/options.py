@@ -149,6 +149,22 @@ class Generation(Fitting):
     adjust_share: Annotated[float, "The part of the budget that adjusting may spend."] = 0.2
 
 
+@dataclass(frozen=True)
+class Signing:
+    """What the certificate says of a release's purpose, and who signs it."""
+
+    purpose: Annotated[str | None, "What the release is for; the certificate says it."] = None
+    approved_by: Annotated[str | None, "Who approved the release; the certificate says it."] = None
+    sign: Annotated[str | Path | None, "Sign the certificate with this Ed25519 private key (PEM)."] = None
+
+    def check(self) -> None:
+        """Refuse, before anything is spent, a key that cannot sign."""
+        if self.sign is not None:
+            from sundog.api.signing import check_private_key
+
+            check_private_key(Path(self.sign))
+
+
 def meanings(*groups: type) -> str:
     """The fields of these dataclasses and their meaning, one per line, for docstrings."""
     lines = []

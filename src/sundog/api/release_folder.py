@@ -9,7 +9,17 @@ from pathlib import Path
 
 from sundog.errors import UserError
 
-SAVED = ("released.json", "model.json", "fitted.npz", "certificate.json", "certificate.html", "public.parquet")
+SAVED = (
+    "released.json",
+    "model.json",
+    "fitted.npz",
+    "public.parquet",
+    "README.txt",
+    "datapackage.json",
+    "certificate.json",
+    "certificate.html",
+    "certificate.sig",
+)
 """What a saved model consists of."""
 ROWS = ("synthetic.csv", "synthetic.parquet", "adjusted.csv", "adjusted.parquet", "report.html", "adjust.json")
 """What is made from it."""

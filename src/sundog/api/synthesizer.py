@@ -19,6 +19,7 @@ from sundog.api.charging import curator_for
 from sundog.api.dry_run import DryRun, dry_run
 from sundog.api.model import Model, fresh_seed, public_rows_of
 from sundog.api.options import Charged, Consent, Generation, Privacy, meanings
+from sundog.api.release import record_of
 from sundog.domain import Schema
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
@@ -34,6 +35,7 @@ from sundog.progress import listening
 from sundog.queries.workload import Workload
 from sundog.random.keys import key_of, split
 from sundog.released import Released
+from sundog.report.record import Record
 from sundog.select.everything import shares_of
 
 
@@ -176,9 +178,13 @@ class Synthesizer:
         """Synthetic rows as an Arrow table; by default as many as the table has, as far as that was released."""
         return self.model.sample(rows, seed=seed)
 
+    def record(self, *, purpose: str | None = None, approved_by: str | None = None) -> Record:
+        """What the certificate says of the circumstances: the day, the account's balance, disclosures so far."""
+        return record_of(self.released, self._charged.open_ledger(), purpose=purpose, approved_by=approved_by)
+
     def save(self, folder: str | Path) -> Path:
         """Write released.json, the certificate and model.json into a folder; `sundog.load` reads them."""
-        return self.model.save(folder)
+        return self.model.save(folder, record=self.record())
 
 
 Synthesizer.__doc__ = f"{(Synthesizer.__doc__ or '').rstrip()}\n{meanings(Privacy, Charged, Generation, Consent)}\n"

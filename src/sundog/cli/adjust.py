@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sundog.api.options import Privacy
+from sundog.api.options import Privacy, Signing
 from sundog.cli import options as o
 from sundog.cli.groups import Paying, TextOptions, Writing, grouped
 from sundog.cli.output import load_schema, prepare_folder, progress, say, write_table
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from sundog.api.adjust import Adjusted, Adjustment
     from sundog.private.curator import Curator
     from sundog.released import Released
+    from sundog.report.record import Record
 
-FILES = ["adjust.json", "released.json", "certificate.json", "certificate.html"]
+FILES = ["adjust.json", "released.json", "README.txt", "datapackage.json", "certificate.json", "certificate.html"]
 UNKNOWN = (
     "The cost of making the synthetic table itself is not known here (see --before), and is not part of this claim."
 )
@@ -55,15 +56,17 @@ def adjust(
     measuring: Measuring,
     matching: Matching,
     paying: Paying,
+    signing: Signing,
     writing: Writing,
 ) -> None:
     """Match chosen measures: writes adjusted.csv, adjust.json, released.json and the certificate into the folder."""
     _check_sources(measuring, paying.privacy)
     adjusted = f"adjusted.{writing.format}"
     with progress("reading") as report:
+        from sundog.api.release import finish_release
         from sundog.api.release_folder import clear_release_folder
-        from sundog.report.certificate import write_certificate
 
+        signing.check()
         plan, curator, known = _planned(synthetic, measuring, matching, schema=schema, paying=paying)
         prepare_folder(out, force=writing.force, outside=(measuring.real, paying.charged.ledger))
         if curator is not None:
@@ -78,10 +81,23 @@ def adjust(
         remark = None if measuring.before is not None else UNKNOWN
         clear_release_folder(out)
         done.released.save(out / "released.json")
-        write_certificate(done.released, out, method=f"adjust ({measuring.measures})", remark=remark)
         _write_json(done.match.describe() | {"notes": list(done.notes)}, out / "adjust.json")
         write_table(done.rows, out / adjusted)
+        record = _record(done, curator, signing)
+        method = f"adjust ({measuring.measures})"
+        finish_release(out, done.released, method=method, record=record, remark=remark, signing=signing)
     _tell(done, out, adjusted=adjusted, remark=remark, as_json=writing.json)
+
+
+def _record(done: "Adjusted", curator: "Curator | None", signing: Signing) -> "Record":
+    """The circumstances; the account's balance where something was spent."""
+    from sundog.api.release import record_of, today
+    from sundog.report.record import Record
+
+    if curator is None:
+        return Record(today(), signing.purpose, signing.approved_by)
+    ledger = curator.spending.ledger
+    return record_of(done.released, ledger, purpose=signing.purpose, approved_by=signing.approved_by)
 
 
 def _planned(

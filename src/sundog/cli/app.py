@@ -19,6 +19,7 @@ from sundog.cli import (
     plan,
     schema,
     synthesize,
+    verify,
     workload,
 )
 from sundog.errors import UserError
@@ -41,6 +42,7 @@ app.command("methods")(methods.methods)
 app.command("check")(check.check)
 app.command("evaluate")(evaluate.evaluate)
 app.command("adjust")(adjust.adjust)
+app.command("verify")(verify.verify)
 app.add_typer(schema.app, name="schema")
 app.add_typer(workload.app, name="workload")
 app.add_typer(ledger.app, name="ledger")

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sundog.api.options import Fitting
+from sundog.api.options import Fitting, Signing
 from sundog.cli import options as o
 from sundog.cli.groups import Writing, grouped
 from sundog.cli.output import prepare_folder, progress, say, write_table
@@ -19,16 +19,20 @@ def generate(
     out: o.OutFolder,
     fitting: Fitting,
     rows: o.Rows = None,
+    signing: Signing,
     writing: Writing,
 ) -> None:
     """Generate synthetic rows from released measurements, as often as you like, with any method that can use them."""
     synthetic = f"synthetic.{writing.format}"
     with progress("starting") as report:
         from sundog.api.model import Model
+        from sundog.api.release import finish_release, today
         from sundog.api.release_folder import clear_release_folder
         from sundog.methods.loop import check_rows
         from sundog.released import Released
+        from sundog.report.record import Record
 
+        signing.check()
         measurements = Released.load(released)
         check_rows(rows, measurements.schema)
         prepare_folder(out, force=writing.force)
@@ -40,6 +44,9 @@ def generate(
         model.save(out)
         model.report(out / "report.html", rows=made)
         write_table(made, out / synthetic)
+        record = Record(today(), signing.purpose, signing.approved_by)
+        remark = " ".join(model.unsupported) or None
+        finish_release(out, measurements, method=fitting.method, record=record, remark=remark, signing=signing)
     result: dict[str, Any] = {
         "method": fitting.method,
         "rows": len(made),

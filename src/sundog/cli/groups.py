@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from sundog.domain import Dialect, Schema
     from sundog.private.table import PrivateTable
 
-KINDS = {"workload": Path | None, "public": str | None, "ledger": Path | None, "settings": list[str] | None}
+KINDS = {
+    "workload": Path | None,
+    "public": str | None,
+    "ledger": Path | None,
+    "sign": Path | None,
+    "settings": list[str] | None,
+}
 """Fields that Python users may also give as objects, as a terminal gives them."""
 FLAGS = {
     "settings": ("--set", "NAME=VALUE"),

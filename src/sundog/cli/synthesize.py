@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sundog.api.options import Generation
+from sundog.api.options import Generation, Signing
 from sundog.api.release_folder import clear_release_folder
 from sundog.cli import options as o
 from sundog.cli.groups import Paying, TableOptions, Writing, grouped
@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be charged and certified; reads no rows, writes nothing.")
 ]
-RELEASE = ["released.json", "model.json", "fitted.npz", "certificate.json", "certificate.html", "report.html"]
+RELEASE = [
+    "released.json",
+    "model.json",
+    "fitted.npz",
+    "report.html",
+    "README.txt",
+    "datapackage.json",
+    "certificate.json",
+    "certificate.html",
+]
 
 
 @grouped
@@ -29,6 +38,7 @@ def synthesize(
     schema: o.SchemaFile,
     paying: Paying,
     generation: Generation,
+    signing: Signing,
     out: o.OutFolder = Path("synthetic"),
     rows: o.Rows = None,
     dry_run: DryRun = False,
@@ -36,12 +46,14 @@ def synthesize(
 ) -> None:
     """Make a differentially private likeness of a table.
 
-    Writes synthetic.csv (or .parquet), released.json, certificate.json, certificate.html and report.html into the folder.
+    Writes synthetic.csv (or .parquet), a report, the certificate, the measurements and README.txt into the folder.
     """
     synthetic = f"synthetic.{writing.format}"
     with progress("starting") as report:
+        from sundog.api.release import finish_release
         from sundog.methods.loop import check_rows
 
+        signing.check()
         synthesizer = synthesizer_for(schema, table, paying=paying, generation=generation)
         check_rows(rows, synthesizer.schema)
         if dry_run:
@@ -56,6 +68,9 @@ def synthesize(
         made = synthesizer.model.rows(rows)
         synthesizer.model.report(out / "report.html", rows=made)
         write_table(made, out / synthetic)
+        record = synthesizer.record(purpose=signing.purpose, approved_by=signing.approved_by)
+        method, remark = synthesizer.recipe.name, " ".join(synthesizer.model.unsupported) or None
+        finish_release(out, synthesizer.released, method=method, record=record, remark=remark, signing=signing)
     _tell(synthesizer, out, synthetic=synthetic, rows=len(made), as_json=writing.json)
 
 

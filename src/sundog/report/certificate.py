@@ -1,26 +1,43 @@
 """The certificate: what was released, by which mechanism, at what cost, and what may be claimed. Public values only.
 
-It holds no time, no duration, no file name and nothing computed on rows beyond the released measurements.
+It holds the day, no time, no duration, and nothing computed on rows beyond the released measurements. `files` are the
+SHA-256 of the files beside it.
 """
 
 import json
-from importlib.resources import files
+import math
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version as version_of
+from importlib.resources import files as resources
 from pathlib import Path
 from typing import Any
 
 from sundog.domain.origin import MEANING
 from sundog.released import Guarantee, Payment, Released
 from sundog.report.choices import choices
+from sundog.report.record import Record
 from sundog.report.words import meaning, origins, promise, warning_sentences
 from sundog.version import __version__
 
+NOISE_LIBRARY = "opendp"
 
-def certificate(released: Released, *, method: str | None = None, remark: str | None = None) -> dict[str, Any]:
+
+def certificate(
+    released: Released,
+    *,
+    method: str | None = None,
+    remark: str | None = None,
+    record: Record | None = None,
+    files: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
     """The certificate as plain JSON."""
     guarantee = released.guarantee
     return {
-        "certificate": "sundog-certificate-1",
+        "certificate": "sundog-certificate-2",
         "sundog": __version__,
+        "versions": {"python": platform.python_version(), NOISE_LIBRARY: version_of(NOISE_LIBRARY)},
+        **({} if record is None else record.to_json()),
         "dataset": released.dataset,
         "method": method,
         "claim": claim(guarantee),
@@ -44,6 +61,7 @@ def certificate(released: Released, *, method: str | None = None, remark: str | 
         "rowCount": "public" if released.public_rows is not None else "private, estimated from released totals",
         "choices": list(choices(released)),
         "payments": [_line(payment) for payment in released.payments],
+        "files": dict(files or {}),
     }
 
 
@@ -63,9 +81,17 @@ def _line(payment: Payment) -> dict[str, Any]:
     return line | ({"delta": payment.delta} if payment.delta else {}) | dict(payment.details)
 
 
-def write_certificate(released: Released, folder: Path, *, method: str | None, remark: str | None = None) -> None:
+def write_certificate(
+    released: Released,
+    folder: Path,
+    *,
+    method: str | None,
+    remark: str | None = None,
+    record: Record,
+    files: Mapping[str, str],
+) -> None:
     """certificate.json for machines and certificate.html for people."""
-    document = certificate(released, method=method, remark=remark)
+    document = certificate(released, method=method, remark=remark, record=record, files=files)
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     (folder / "certificate.json").write_text(text, encoding="utf-8")
     (folder / "certificate.html").write_text(_page(document), encoding="utf-8")
@@ -81,6 +107,13 @@ def _receipts(released: Released) -> dict[str, list[str]]:
 def _page(document: dict[str, Any]) -> str:
     from jinja2 import Environment
 
-    template = files("sundog.report").joinpath("templates/certificate.html").read_text(encoding="utf-8")
+    template = resources("sundog.report").joinpath("templates/certificate.html").read_text(encoding="utf-8")
     made = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(template)
-    return made.render(**document, meaning_of=MEANING)
+    return made.render(**document, meaning_of=MEANING, groups=_groups(document["payments"]))
+
+
+def _groups(payments: list[dict[str, Any]]) -> list[tuple[str, int, float]]:
+    """What was paid, by mechanism: how many charges, and their rho."""
+    names = dict.fromkeys(line["mechanism"] for line in payments)
+    lines = {name: [line["rho"] for line in payments if line["mechanism"] == name] for name in names}
+    return [(name, len(rhos), math.fsum(rhos)) for name, rhos in lines.items()]

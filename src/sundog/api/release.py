@@ -1,0 +1,96 @@
+"""A release folder, finished: descriptions, the certificate with the SHA-256 of every file, and an optional signature.
+
+The certificate is written last, so that it can name every other file. It is written anew whenever a file is added.
+"""
+
+import hashlib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sundog.api.signing import sign_file
+from sundog.errors import UserError
+from sundog.private.ledger import Account, Ledger
+from sundog.released import Released
+from sundog.report.certificate import write_certificate
+from sundog.report.description import write_description
+from sundog.report.record import Balance, Record
+
+if TYPE_CHECKING:
+    from sundog.api.options import Signing
+
+SEALED = ("certificate.json", "certificate.html", "certificate.sig")
+"""Files that no certificate can name: they are made of it."""
+
+
+def finish_release(
+    folder: Path,
+    released: Released,
+    *,
+    method: str | None,
+    record: Record | None = None,
+    remark: str | None = None,
+    signing: "Signing | None" = None,
+) -> None:
+    """Describe, hash and certify what is in the folder."""
+    write_description(folder, released, method=method)
+    (folder / "certificate.sig").unlink(missing_ok=True)
+    written = record or Record(day=today())
+    write_certificate(released, folder, method=method, remark=remark, record=written, files=hashes(folder))
+    if signing is not None and signing.sign is not None:
+        sign_file(folder / "certificate.json", key=Path(signing.sign))
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    """The SHA-256 of every file of a release but the certificate's own."""
+    names = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name not in SEALED)
+    return {name: sha256(folder / name) for name in names}
+
+
+def sha256(path: Path) -> str:
+    """The digest of a file, read in pieces."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UserError(f"{str(path)!r} cannot be read ({error.strerror}).") from None
+
+
+def today() -> str:
+    """The day, in UTC."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def record_of(released: Released, ledger: Ledger, *, purpose: str | None, approved_by: str | None) -> Record:
+    """The circumstances of a release as the ledger knows them."""
+    account = ledger.account(released.dataset)
+    told = tuple(entry.label for entry in account.entries if entry.mechanism == "disclosed")
+    return Record(today(), purpose, approved_by, _balance(released, account), told)
+
+
+def _balance(released: Released, account: Account) -> Balance:
+    """What the account had spent without the charges of this release, and with them."""
+    own = {payment.receipt for payment in released.payments}
+    others = tuple(entry for entry in account.entries if f"{account.dataset}#{entry.number}" not in own)
+    before = Account(account.dataset, others)
+    delta = account.limit.delta if account.limit is not None else None
+    delta = released.guarantee.delta if delta is None else delta
+    return Balance(
+        before.rho,
+        account.rho,
+        delta=delta,
+        epsilon_before=_epsilon(before, delta),
+        epsilon_after=_epsilon(account, delta),
+        limit=None if account.limit is None else account.limit.describe(),
+    )
+
+
+def _epsilon(account: Account, delta: float | None) -> float | None:
+    if delta is None:
+        return None
+    if not account.rho:
+        return 0.0
+    try:
+        return account.epsilon(delta)
+    except UserError:  # thresholds have spent more than this delta
+        return None

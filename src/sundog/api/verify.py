@@ -1,0 +1,149 @@
+"""Verify a release: that nothing was changed since it was certified, and that it says of itself what is true.
+
+Files against the certificate's hashes; the certificate against released.json; its receipts against a ledger; the rows against
+schema and constraints; the signature against a key. It reads the release and the ledger, never the private table.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sundog.api.release import SEALED, hashes
+from sundog.api.release_folder import FILES
+from sundog.api.signing import signed_by
+from sundog.errors import UserError
+from sundog.evaluate.reading import open_synthetic, read_synthetic
+from sundog.postprocess.constraints import violations
+from sundog.private.ledger import Ledger
+from sundog.released import Released
+from sundog.report.certificate import certificate
+
+RECORDED = (
+    "certificate",
+    "sundog",
+    "files",
+    "date",
+    "purpose",
+    "approvedBy",
+    "account",
+    "disclosures",
+    "remark",
+    "versions",
+)
+"""What a certificate says beyond what follows from the measurements."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was checked, and what differs; it holds where nothing does."""
+
+    checked: tuple[str, ...]
+    differences: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing differs."""
+        return not self.differences
+
+
+def verify(folder: str | Path, *, ledger: str | Path | None = None, key: str | Path | None = None) -> Verification:
+    """Check a release folder; with a ledger also its receipts, with a public key also its signature."""
+    place = Path(folder)
+    document = _certificate(place)
+    checked = [f"{len(document['files'])} files against their SHA-256", "the certificate against released.json"]
+    found = [*_files(place, document["files"])]
+    released = _released(place, found)
+    if released is not None:
+        found += _statements(document, released)
+        tables = [name for name in document["files"] if name.startswith(("synthetic.", "adjusted."))]
+        for name in tables:
+            checked.append(f"{name} against schema and constraints")
+            found += _rows(place / name, released)
+    if ledger is not None:
+        checked.append(f"{len(document['payments'])} receipts against the ledger")
+        found += _receipts(document, Ledger(Path(ledger)))
+    if key is not None:
+        checked.append("the signature")
+        if not signed_by(place / "certificate.json", key=Path(key)):
+            found.append("certificate.sig: it is not a signature of this certificate by the owner of that key.")
+    return Verification(tuple(checked), tuple(found))
+
+
+def _certificate(folder: Path) -> dict[str, Any]:
+    try:
+        document = json.loads((folder / "certificate.json").read_text(encoding="utf-8"))
+        lists = isinstance(document["files"], dict) and isinstance(document["payments"], list)
+        if not lists or not all(isinstance(line["receipt"], str) for line in document["payments"]):
+            raise ValueError
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise UserError(
+            f"verify: {str(folder)!r} holds no certificate.json with the SHA-256 of its files; name the folder of a release."
+        ) from None
+    return dict(document)
+
+
+def _files(folder: Path, stated: Mapping[str, Any]) -> Iterator[str]:
+    actual = hashes(folder)
+    for name in stated:
+        if name not in actual:
+            yield f"{name}: the certificate names it, and it is not there."
+        elif actual[name] != stated[name]:
+            yield f"{name}: it was changed after it was certified."
+    for name in sorted({path.name for path in folder.iterdir()} - set(stated) - set(SEALED)):
+        known = "a file that the certificate does not name" if name in FILES else "no part of a release"
+        yield f"{name}: {known}; do not publish it with this folder."
+
+
+def _released(folder: Path, found: list[str]) -> Released | None:
+    try:
+        return Released.load(folder / "released.json")
+    except UserError as error:
+        found.append(f"released.json: {error}")
+        return None
+
+
+def _statements(document: Mapping[str, Any], released: Released) -> Iterator[str]:
+    """Whether everything that follows from the measurements is what the certificate says."""
+    expected = certificate(released, method=document.get("method"))
+    for name, value in expected.items():
+        if name not in RECORDED and not _same(document.get(name), json.loads(json.dumps(value))):
+            yield f"certificate.json: its {name!r} is not what released.json says."
+    spent = math.fsum(payment.rho for payment in released.payments)
+    if not math.isclose(spent, released.guarantee.rho, rel_tol=1e-9, abs_tol=1e-15):
+        yield f"released.json: its payments add up to rho {spent:.6g}, and it claims {released.guarantee.rho:.6g}."
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, int | float):
+        return math.isclose(one, other, rel_tol=1e-12)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(_same(a, b) for a, b in zip(one, other, strict=True))
+    return bool(one == other)
+
+
+def _rows(path: Path, released: Released) -> Iterator[str]:
+    try:
+        table = read_synthetic(open_synthetic(str(path), released.schema), released.schema, name=path.name)
+    except UserError as error:
+        yield f"{path.name}: {error}"
+        return
+    yield from (f"{path.name}: {note}" for note in table.notes)
+    for name, count in violations(table.rows).items():
+        if count:
+            yield f"{path.name}: {count} rows break the constraint {name!r}."
+
+
+def _receipts(document: Mapping[str, Any], ledger: Ledger) -> Iterator[str]:
+    """Every payment is an entry of the ledger, for the same thing at the same price."""
+    entries = {f"{name}#{entry.number}": entry for name in ledger.accounts() for entry in ledger.account(name).entries}
+    for line in document["payments"]:
+        entry = entries.get(line["receipt"])
+        if entry is None:
+            yield f"receipt {line['receipt']}: the ledger has no such entry."
+        elif (entry.mechanism, entry.label, entry.rho) != (line.get("mechanism"), line.get("what"), line.get("rho")):
+            yield f"receipt {line['receipt']}: the ledger says something else was paid for, or at another price."

@@ -1,0 +1,139 @@
+"""What a release folder says of itself: README.txt for people, datapackage.json for machines. Public values only.
+
+datapackage.json is a Data Package (v2) whose one resource is the synthetic table, with the keys of Croissant 1.1 that have no
+place there under `croissant`: a JSON-LD description that says that the rows are synthetic and how they were made.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sundog.domain import Categorical, Column, Numeric
+from sundog.released import Released
+from sundog.report.certificate import claim
+from sundog.report.words import promise
+from sundog.version import __version__
+
+ABOUT = {
+    "synthetic.csv": "the synthetic rows, one per line, with a header",
+    "synthetic.parquet": "the synthetic rows",
+    "adjusted.csv": "the synthetic rows, reweighted to match the measures in adjust.json",
+    "adjusted.parquet": "the synthetic rows, reweighted to match the measures in adjust.json",
+    "adjust.json": "what the rows were matched to, and how well",
+    "report.html": "how far the rows can be relied on, column by column and pair by pair",
+    "certificate.html": "what was promised, what was paid, and the SHA-256 of every file here",
+    "certificate.json": "the same for machines",
+    "certificate.sig": "an Ed25519 signature of certificate.json",
+    "released.json": "the noisy measurements themselves; everything else was made from them",
+    "model.json": "which method made the rows, and the seed",
+    "fitted.npz": "the fitted model as plain arrays: `sundog answer` and `sundog.load` read it",
+    "public.parquet": "the public table that the method started from",
+    "datapackage.json": "columns, types, labels and bounds (Data Package, with Croissant keys)",
+    "README.txt": "this page",
+}
+MEDIA = {".csv": "text/csv", ".parquet": "application/vnd.apache.parquet"}
+
+
+def write_description(folder: Path, released: Released, *, method: str | None) -> None:
+    """README.txt and datapackage.json, for the files that are in the folder."""
+    rows = next(
+        (name for name in ABOUT if name.startswith(("synthetic.", "adjusted.")) and (folder / name).exists()), None
+    )
+    package = data_package(released, method=method, rows=rows)
+    text = json.dumps(package, indent=2, ensure_ascii=False) + "\n"
+    (folder / "datapackage.json").write_text(text, encoding="utf-8")
+    there = {path.name for path in folder.iterdir()} | {"README.txt", "certificate.json", "certificate.html"}
+    (folder / "README.txt").write_text(_readme(released, method=method, there=there), encoding="utf-8")
+
+
+def data_package(released: Released, *, method: str | None, rows: str | None) -> dict[str, Any]:
+    """The synthetic table as a Data Package."""
+    described = f"Synthetic rows made by Sundog {__version__}" + (f" (method {method})" if method else "")
+    schema = {
+        "fields": [_field(column) for column in released.schema.columns]
+        + [{"name": each.name, "type": "string"} for each in released.schema.identifiers if each.regenerate],
+        "missingValues": [""],
+    }
+    resource: dict[str, Any] = {"name": "synthetic", "schema": schema}
+    if rows is not None:
+        ending = Path(rows).suffix
+        resource |= {"path": rows, "format": ending[1:], "mediatype": MEDIA[ending]}
+    else:
+        resource["data"] = []
+    return {
+        "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
+        "name": _slug(released.dataset),
+        "title": f"{released.dataset}: synthetic table",
+        "description": f"{described}. {claim(released.guarantee)}",
+        "resources": [resource],
+        "croissant": _croissant(released, described=described, rows=rows),
+    }
+
+
+def _croissant(released: Released, *, described: str, rows: str | None) -> dict[str, Any]:
+    files = [] if rows is None else [{"@type": "cr:FileObject", "@id": rows, "contentUrl": rows}]
+    return {
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.1",
+        "name": f"{released.dataset}: synthetic table",
+        "description": described,
+        "rai:hasSyntheticData": True,
+        "rai:personalSensitiveInformation": "None: the rows are synthetic, made from differentially private measurements.",
+        "rai:dataUseCases": "Exploration, teaching, method development; confirm findings that matter on the real data.",
+        "privacyGuarantee": claim(released.guarantee),
+        "distribution": files,
+    }
+
+
+def _field(column: Column) -> dict[str, Any]:
+    required = {} if column.nullable else {"required": True}
+    if isinstance(column, Categorical):
+        kind = "boolean" if column.boolean else _label_type(column)
+        listed = {} if column.boolean else {"categories": list(column.labels)}
+        ordered = {"categoriesOrdered": True} if column.ordered else {}
+        return {"name": column.name, "type": kind, **listed, **ordered, "constraints": required}
+    kind = column.kind if column.kind in ("integer", "number", "date", "datetime", "time") else "number"
+    bounds = {"minimum": _bound(column, 0), "maximum": _bound(column, column.steps - 1)}
+    return {"name": column.name, "type": kind, "constraints": {**bounds, **required}}
+
+
+def _label_type(column: Categorical) -> str:
+    kinds = {type(label) for label in column.labels}
+    return "integer" if kinds == {int} else "number" if kinds <= {int, float} else "string"
+
+
+def _bound(column: Numeric, code: int) -> Any:
+    text = column.describe(code)
+    return int(text) if column.kind == "integer" else float(text) if column.kind == "number" else text
+
+
+def _slug(name: str) -> str:
+    made = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name.lower())
+    return made.strip("-") or "table"
+
+
+def _readme(released: Released, *, method: str | None, there: set[str]) -> str:
+    width = max(len(name) for name in there)
+    listed = [f"  {name:<{width}}  {ABOUT[name]}" for name in ABOUT if name in there]
+    lines = [
+        f"{released.dataset}: a synthetic table",
+        "",
+        "The rows in this folder are made up. They were drawn from a model of noisy counts of a real table, so that anyone may",
+        "use them; no real row is among them on purpose, and what they tell about any single person is limited:",
+        "",
+        f"  {claim(released.guarantee)}",
+        f"  {promise(released.guarantee)}",
+        "",
+        f"Made with Sundog {__version__}" + (f", method {method}." if method else "."),
+        "",
+        "Files",
+        *listed,
+        "",
+        "How to use it",
+        "  Open report.html first: it says how far each column and pair can be relied on.",
+        "  For a number with an error bar:  sundog answer FOLDER --by COLUMN",
+        "  To check that nothing was changed:  sundog verify FOLDER",
+        "  Findings that matter should be confirmed on the real data by its owner.",
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,169 @@
+"""A release that was changed in any way is told from one that was not."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+import sundog
+from related_tables import DOCUMENT, related
+from sundog.api.verify import verify
+from sundog.errors import UserError
+from sundog.released import Released
+
+openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
+
+
+@pytest.fixture
+def release(tmp_path, run_sundog):
+    """A release on disk, made as a user makes one, and its ledger."""
+    from pyarrow import csv
+
+    csv.write_csv(related(400, 1).to_text(), tmp_path / "data.csv")
+    (tmp_path / "schema.json").write_text(json.dumps(DOCUMENT))
+    run_sundog(
+        tmp_path,
+        "synthesize data.csv --schema schema.json --method independent --epsilon 1 --delta 1e-6 -o out --seed 1 "
+        "--purpose teaching --approved-by board",
+    )
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def run_sundog(monkeypatch, own_ledger):
+    from typer.testing import CliRunner
+
+    from sundog.cli.app import app
+
+    def run(folder, line, *, code=0):
+        monkeypatch.chdir(folder)
+        made = CliRunner().invoke(app, line.split())
+        assert made.exit_code == code, made.output + repr(made.exception)
+        return made
+
+    return run
+
+
+def test_an_untouched_release_holds_also_against_its_ledger(release, own_ledger):
+    found = verify(release, ledger=own_ledger)
+    assert found.holds, found.differences
+    assert len(found.checked) == 4
+
+
+def test_the_certificate_holds_the_record(release):
+    document = json.loads((release / "certificate.json").read_text())
+    assert (document["purpose"], document["approvedBy"]) == ("teaching", "board")
+    assert document["account"]["epsilonBefore"] == 0
+    assert document["account"]["epsilonAfter"] == pytest.approx(1.0, rel=1e-3)
+    assert set(document["files"]) == {path.name for path in release.iterdir()} - {
+        "certificate.json",
+        "certificate.html",
+    }
+    assert "teaching" in (release / "certificate.html").read_text()
+
+
+def change(name, old, new):
+    def changed(folder):
+        text = (folder / name).read_text()
+        assert old in text
+        (folder / name).write_text(text.replace(old, new, 1))
+
+    return changed
+
+
+def certify_anew(folder):
+    """Whoever tampers may also bring the hashes up to date."""
+    from sundog.api.release import hashes
+
+    document = json.loads((folder / "certificate.json").read_text())
+    document["files"] = hashes(folder)
+    (folder / "certificate.json").write_text(json.dumps(document))
+
+
+def lower_the_claim(folder):
+    document = json.loads((folder / "released.json").read_text())
+    document["guarantee"]["rho"] /= 2
+    (folder / "released.json").write_text(json.dumps(document))
+    certify_anew(folder)
+
+
+def break_a_row(folder):
+    lines = (folder / "synthetic.csv").read_text().splitlines()
+    lines[1] = ",".join(["nonsense"] * len(lines[0].split(",")))
+    (folder / "synthetic.csv").write_text("\n".join(lines) + "\n")
+    certify_anew(folder)
+
+
+@pytest.mark.parametrize(
+    ("tamper", "told"),
+    [
+        (change("report.html", "<h1>", "<h1> "), "report.html: it was changed"),
+        (lambda folder: (folder / "report.html").unlink(), "report.html: the certificate names it"),
+        (lambda folder: (folder / "real.csv").write_text("a"), "real.csv: no part of a release"),
+        (
+            lambda folder: (folder / "adjust.json").write_text("{}"),
+            "adjust.json: a file that the certificate does not name",
+        ),
+        (change("certificate.json", '"epsilon": ', '"epsilon": 0.1, "was": '), "its 'epsilon' is not what"),
+        (lower_the_claim, "its 'rho' is not what released.json says"),
+        (break_a_row, "synthetic.csv"),
+    ],
+)
+def test_what_was_changed_is_named(release, tamper, told):
+    tamper(release)
+    found = verify(release)
+    assert any(told in difference for difference in found.differences), found.differences
+
+
+def test_receipts_of_another_ledger_are_told(release, tmp_path):
+    found = verify(release, ledger=tmp_path / "another.sqlite")
+    assert any("the ledger has no such entry" in difference for difference in found.differences)
+
+
+def test_payments_that_do_not_add_up_are_told(release):
+    released = Released.load(release / "released.json")
+    document = released.to_json()
+    document["payments"] = document["payments"][1:]
+    (release / "released.json").write_text(json.dumps(document))
+    certify_anew(release)
+    assert any("its payments add up to" in difference for difference in verify(release).differences)
+
+
+def test_a_folder_without_a_certificate_is_refused(tmp_path):
+    with pytest.raises(UserError, match=r"holds no certificate\.json"):
+        verify(tmp_path)
+
+
+def test_the_command_says_what_differs_and_exits_with_2(release, run_sundog):
+    assert "as it was certified" in run_sundog(release.parent, "verify out").output
+    (release / "report.html").write_text("")
+    made = run_sundog(release.parent, "verify out --json", code=2)
+    assert json.loads(made.output)["holds"] is False
+
+
+@openssl
+def test_a_signature_is_made_and_checked(release, tmp_path, run_sundog):
+    pytest.importorskip("cryptography")
+    for name in ("key", "other"):
+        subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", tmp_path / f"{name}.pem"], check=True)
+        public = ["openssl", "pkey", "-in", tmp_path / f"{name}.pem", "-pubout", "-out", tmp_path / f"{name}.pub"]
+        subprocess.run(public, check=True)
+    run_sundog(tmp_path, "generate out/released.json --method independent -o signed --sign key.pem")
+    assert verify(tmp_path / "signed", key=tmp_path / "key.pub").holds
+    assert not verify(tmp_path / "signed", key=tmp_path / "other.pub").holds
+    assert not verify(release, key=tmp_path / "key.pub").holds
+    with pytest.raises(UserError, match=r"no Ed25519 private key|no key in PEM"):
+        sundog_sign(tmp_path / "key.pub")
+
+
+def sundog_sign(key):
+    from sundog.api.options import Signing
+
+    Signing(sign=key).check()
+
+
+def test_saving_from_python_is_certified_too(tmp_path):
+    model = sundog.Synthesizer(DOCUMENT, method="independent", epsilon=1.0, delta=1e-6).fit(related(300, 2).to_arrow())
+    model.save(tmp_path / "saved")
+    assert verify(tmp_path / "saved").holds
