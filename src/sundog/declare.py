@@ -12,12 +12,14 @@ import types
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from sundog.errors import UserError
 from sundog.sizes import whole_number
 
 Owner = TypeVar("Owner")
+WORDS: dict[Any, str] = {str: "a text", Path: "a path", Mapping: "a mapping from names to values", object: "anything"}
 MOST_NUMBERS = 16
 """So many numbers a list may have."""
 
@@ -32,7 +34,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a user may change: its kind (int, float, bool, str with choices, or a list of int), bounds and meaning."""
+    """What a user may change: its kind (int, float, bool, choices, a list of int, or classes), bounds and meaning."""
 
     name: str
     kind: Any
@@ -40,6 +42,7 @@ class Setting:
     bounds: Range | None
     optional: bool
     default: Any = None
+    called: str = "setting"
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -57,8 +60,10 @@ class Setting:
             words = " or ".join(repr(choice) for choice in self.choices)
         elif self.kind is bool:
             words = "true or false"
+        elif isinstance(self.kind, tuple):
+            words = " or ".join(WORDS.get(kind, f"a {kind.__name__}") for kind in self.kind)
         else:
-            words = "a number" if self.kind is float else "a whole number"
+            words = "a finite number" if self.kind is float else "a whole number"
             words = f"{words} from {self.bounds.least:g} to {self.bounds.most:g}" if self.bounds else words
             words = f"1 to {MOST_NUMBERS} of [{words}]" if self.several else words
         return f"{words}, or null" if self.optional else words
@@ -76,6 +81,10 @@ class Setting:
             if type(value) not in (str, bool) or value not in allowed:
                 raise self._wrong(value)
             return value
+        if isinstance(self.kind, tuple):
+            if not isinstance(value, self.kind):
+                raise self._wrong(value)
+            return value
         return self._number(value, self.kind, found=value)
 
     def _number(self, value: Any, kind: type, *, found: Any) -> Any:
@@ -88,7 +97,7 @@ class Setting:
         return number
 
     def _wrong(self, found: Any) -> UserError:
-        return UserError(f"setting {self.name!r}: found {repr(found)[:60]}; it must be {self.allowed()}.")
+        return UserError(f"{self.called} {self.name!r}: found {repr(found)[:60]}; it must be {self.allowed()}.")
 
 
 def settings_of(owner: Any, *, prefix: str = "") -> dict[str, Setting]:
@@ -104,12 +113,12 @@ def settings_of(owner: Any, *, prefix: str = "") -> dict[str, Setting]:
     return found
 
 
-def check_declared(owner: Any) -> None:
-    """Refuse an algorithm with a setting out of its range; for `__post_init__`."""
+def check_declared(owner: Any, *, called: str = "setting") -> None:
+    """Refuse a value that is not what its field declares; for `__post_init__`."""
     kind: Any = type(owner)
     for name, setting in _declared(kind).items():
         if setting is not None:
-            setting.read(getattr(owner, name))
+            replace(setting, called=called).read(getattr(owner, name))
 
 
 def changed(owner: Owner, values: Mapping[str, Any]) -> Owner:
@@ -141,7 +150,10 @@ def _declared(kind: type) -> dict[str, Setting | None]:
 def _setting(name: str, kind: Any, meaning: str, bounds: Range | None = None) -> Setting:
     union = get_origin(kind) in (Union, types.UnionType)
     kinds = [each for each in get_args(kind) if each is not types.NoneType] if union else [kind]
-    return Setting(name, kinds[0], meaning, bounds, optional=union)
+    only = kinds[0]
+    if only not in (int, float, bool) and get_origin(only) not in (Literal, tuple):
+        only = tuple(object if each is Any else get_origin(each) or each for each in kinds)
+    return Setting(name, only, meaning, bounds, optional=union)
 
 
 def _real(value: Any) -> float:

@@ -112,9 +112,9 @@ def test_rows_that_cannot_meet_the_measures(place):
     [
         (("--measures", "correlations: x, salary"), "salary"),
         (("--measures", "correlation: x"), "allowed are 'correlations: A, B'"),
-        (("--gamma", "-1"), "gamma: found -1"),
+        (("--gamma", "-1"), "'gamma': found -1"),
         (("--resample", "bootstrap"), "bootstrap"),
-        (("--rows", "0"), "rows: found 0"),
+        (("--rows", "0"), "'rows': found 0"),
         (("--weights", "w"), "lacks the column 'w'"),
         (("--released", "schema.json"), "either --real DATA"),
         (("--before", "schema.json"), "not a file of released measurements"),

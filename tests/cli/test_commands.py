@@ -169,7 +169,7 @@ def test_the_ledger_adds_up_over_runs(place):
         ((), "neither epsilon nor rho"),
         (("--epsilon", "1", "--delta", "1e-9", "--rho", "1"), "both rho and epsilon"),
         (("--epsilon", "-1", "--delta", "1e-9"), "found epsilon -1.0; it must be a finite number above 0"),
-        (("--epsilon", "nan", "--delta", "1e-9"), "found epsilon nan"),
+        (("--epsilon", "nan", "--delta", "1e-9"), "'epsilon': found nan"),
         (("--epsilon", "1", "--delta", "0"), "found delta 0.0; it must lie strictly between 0 and 1"),
         (("--epsilon", "1", "--delta", "2"), "found delta 2.0"),
         (("--rho", "inf"), "found rho inf"),

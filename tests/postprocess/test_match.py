@@ -156,10 +156,10 @@ def test_nothing_to_draw_from(made):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"gamma": -1.0}, "gamma: found -1.0"),
-        ({"gamma": float("nan")}, "gamma: found nan"),
-        ({"resample": "bootstrap"}, "resample: found 'bootstrap'"),
-        ({"rows": 0}, "rows: found 0"),
+        ({"gamma": -1.0}, "'gamma': found -1.0"),
+        ({"gamma": float("nan")}, "'gamma': found nan"),
+        ({"resample": "bootstrap"}, "'resample': found 'bootstrap'"),
+        ({"rows": 0}, "'rows': found 0"),
         ({"rows": 5, "resample": "weights"}, "weights are written for the rows as they are"),
     ],
 )

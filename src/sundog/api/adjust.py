@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +33,7 @@ from sundog.queries.workload import Workload
 from sundog.random.keys import key_of
 from sundog.released import Guarantee, Measurement, NoiseKind, Released
 from sundog.select.everything import shares_of
+from sundog.sizes import whole_number
 
 COUNT_SHARE = 0.1
 """What the number of rows costs, of the budget, where it is private and has to be measured: all measures depend on it."""
@@ -218,6 +219,7 @@ def adjust(  # noqa: D417 - what the other arguments mean is added from where th
     public = Schema.of(schema)
     if (real is None) == (released is None):
         raise UserError("adjust: give either the real table with a budget, or measurements released before.")
+    whole_number("seed", seed, least=-(2**63))
     privacy = Privacy(epsilon, delta, rho, neighbours, unit, rows_per_unit)
     curator = None
     if real is not None:
@@ -247,6 +249,8 @@ def measuring_curator(
     table: PrivateTable, schema: Schema, *, privacy: Privacy, charged: Charged, consent: Consent, noise: NoiseKind
 ) -> Curator:
     """The curator that measures what is to be matched; Laplace noise is accounted for as zCDP."""
+    if noise not in get_args(NoiseKind):
+        raise UserError(f"noise: found {noise!r}; allowed are {', '.join(get_args(NoiseKind))}.")
     accounting: Accounting = "gaussian" if noise == "gaussian" else "zcdp"
     return curator_for(table, schema, privacy=privacy, charged=charged, consent=consent, accounting=accounting)
 

@@ -14,6 +14,7 @@ from pyarrow import parquet
 from sundog.api.answer import Answers, Asked, Names, Probabilities, question_of
 from sundog.api.fitted import NAME as FITTED
 from sundog.api.fitted import load_fitted, save_fitted
+from sundog.api.options import Fitting
 from sundog.api.release import finish_release
 from sundog.api.release_folder import check_saving, clear_release_folder
 from sundog.domain import Schema
@@ -65,6 +66,7 @@ class Model:
         ignore_unsupported: bool = False,
     ) -> "Model":
         """Fit a method to earlier measurements: no private data, no cost. `public`: a public table to start from."""
+        Fitting(method, settings, public, seed, ignore_unsupported)
         check_generator_settings(settings or {})
         recipe = with_settings(recipe_of(method), settings or {})
         queries = [measurement.query for measurement in released.measurements]

@@ -9,6 +9,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
+from sundog.declare import Range, check_declared
+
 if TYPE_CHECKING:
     from sundog.domain import Schema
     from sundog.domain.unit import PrivacyUnit
@@ -18,7 +20,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Spendable:
+class Options:
+    """What is given is checked against what is declared, at once."""
+
+    def __post_init__(self) -> None:
+        check_declared(self, called="option")
+
+
+@dataclass(frozen=True)
+class Spendable(Options):
     """A budget: epsilon with delta, or rho."""
 
     epsilon: Annotated[float | None, "The privacy budget, with a delta."] = None
@@ -57,7 +67,7 @@ class Privacy(Spendable):
 
 
 @dataclass(frozen=True)
-class Confirmation:
+class Confirmation(Options):
     """What the owner of the data says yes to, and what they say of its size."""
 
     confirmed: Annotated[bool, "Go ahead with a budget or limit that makes little sense."] = False
@@ -91,7 +101,7 @@ class Consent(Confirmation):
 
 
 @dataclass(frozen=True)
-class LedgerPlace:
+class LedgerPlace(Options):
     """Where the ledger is."""
 
     ledger: Annotated[
@@ -120,7 +130,7 @@ class Charged(LedgerPlace):
 
 
 @dataclass(frozen=True)
-class Fitting:
+class Fitting(Options):
     """How synthetic rows are made of what was released."""
 
     method: Annotated[str, "The method; `sundog methods` and sundog.METHODS list them; RULE/GENERATOR joins two."] = (
@@ -146,7 +156,7 @@ class Generation(Fitting):
     adjust: Annotated[
         str | None, "Measures that the rows are adjusted to, such as 'correlations: A, B' (see: sundog adjust)."
     ] = None
-    adjust_share: Annotated[float, "The part of the budget that adjusting may spend."] = 0.2
+    adjust_share: Annotated[float, "The part of the budget that adjusting may spend.", Range(0.001, 0.999)] = 0.2
 
 
 @dataclass(frozen=True)

@@ -79,8 +79,6 @@ class Synthesizer:
         self.recipe = with_settings(recipe, settings or {})
         self._public = public_rows_of(public, self.schema)
         if adjust is not None:
-            if not 0 < adjust_share < 1:
-                raise UserError(f"adjust_share: found {adjust_share!r}; it must lie between 0 and 1, both excluded.")
             check_measures(adjust, self.schema)
         check_recipe(self.recipe, self.schema, public=self._public)
         check_requests(self.recipe, self.schema, queries=self.recipe.queries(self.schema), ignore=ignore_unsupported)
@@ -191,6 +189,8 @@ Synthesizer.__doc__ = f"{(Synthesizer.__doc__ or '').rstrip()}\n{meanings(Privac
 
 
 def _workload(workload: Workload | str | Path, schema: Schema) -> Workload:
+    if not isinstance(workload, Workload | str | Path):
+        raise UserError(f"workload: found a {type(workload).__name__}; give a Workload or the path of a file.")
     made = workload if isinstance(workload, Workload) else Workload.load(workload, schema)
     if made.schema != schema:
         raise UserError("workload: it was made for another schema; make it with this synthesizer's schema.")
