@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import sundog
@@ -229,7 +230,7 @@ def test_a_private_table_is_shut():
         table[0]
     with pytest.raises(AttributeError):
         table.rows = 5
-    assert [name for name in dir(table) if not name.startswith("_")] == ["columns"]
+    assert [name for name in dir(table) if not name.startswith("_")] == ["check", "columns"]
 
 
 def test_only_the_door_opens_it():
@@ -287,3 +288,37 @@ def test_every_public_name_is_there(name):
 def test_an_unknown_name_is_told():
     with pytest.raises(AttributeError, match="module 'sundog' has no attribute 'Synthesiser'"):
         _ = sundog.Synthesiser
+
+
+SMOKER = {"name": "smokers", "fields": [{"name": "smoker", "type": "boolean", "constraints": {"required": True}}]}
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_rows_come_back_in_the_kind_of_frame_that_was_fitted(kind):
+    model = sundog.Synthesizer(SMOKER, epsilon=1.0, delta=1e-6, method="independent").fit(kind({"smoker": [True] * 50}))
+    assert type(model.sample(5)) is type(kind({"smoker": [True]}))
+    assert len(model.sample(5)) == 5
+
+
+def test_it_can_be_cloned_and_stand_in_a_pipeline():
+    base = pytest.importorskip("sklearn.base")
+    from sklearn.pipeline import Pipeline
+
+    model = sundog.Synthesizer(SMOKER, epsilon=1.0, delta=1e-6, method="independent", seed=3)
+    model.fit({"smoker": [True, False] * 50})
+    again = base.clone(model)
+    assert again.get_params() == model.get_params()
+    with pytest.raises(UserError, match="not fitted"):
+        again.sample(1)
+    assert again.set_params(epsilon=0.5).get_params()["epsilon"] == 0.5
+    with pytest.raises(UserError, match="no parameter 'epsilom'"):
+        again.set_params(epsilom=1)
+    steps = Pipeline([("synthesize", again)]).fit({"smoker": [True, False] * 50})
+    assert steps.named_steps["synthesize"].sample(4).num_rows == 4
+
+
+def test_a_release_is_one_line_in_a_terminal():
+    model = sundog.Synthesizer(SMOKER, epsilon=1.0, delta=1e-6, method="independent").fit({"smoker": [True] * 50})
+    for shown in (repr(model.released), repr(model.model)):
+        assert len(shown) < 150
+        assert "\n" not in shown

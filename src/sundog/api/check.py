@@ -6,7 +6,7 @@
 >>> found.columns[0].findings[0].remedy
 'looks like decimal commas: set decimalChar to ","'
 >>> found.columns[0].findings[0].shapes
-('9,99', '9,9')
+('9,9', '9,99')
 """
 
 from collections.abc import Mapping

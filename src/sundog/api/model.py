@@ -141,6 +141,9 @@ class Model:
         """Write the public report on these synthetic rows (by default the ones that `rows()` gives) as one HTML page."""
         write_report(self.released, self.rows() if rows is None else rows, Path(path), method=self.recipe.name)
 
+    def __repr__(self) -> str:
+        return f"Model(method={self.recipe.name!r}, {self.released!r})"
+
     def _repr_html_(self) -> str:
         return summary_fragment(self.released, method=self.recipe.name)
 

@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from sundog.api.charging import curator_for
 from sundog.api.dry_run import DryRun, dry_run
+from sundog.api.frames import FrameKind, as_frame, frame_kind
 from sundog.api.model import Model, fresh_seed, public_rows_of
 from sundog.api.options import Charged, Consent, Generation, Privacy, meanings
 from sundog.api.release import record_of
@@ -70,6 +69,8 @@ class Synthesizer:
         confirmed: bool = False,
         rows_about: int | None = None,
     ) -> None:
+        self._given = {name: value for name, value in locals().items() if name != "self"}
+        self._frame: FrameKind = "arrow"
         self.schema = Schema.of(schema)
         self.privacy = Privacy(epsilon, delta, rho, neighbours, unit, rows_per_unit)
         self.generation = Generation(method, settings, public, seed, ignore_unsupported, workload, adjust, adjust_share)
@@ -92,6 +93,19 @@ class Synthesizer:
         self.paid_for: Released | None = None
         """What an interrupted fit had already measured: `Model.from_released` can use it at no further cost."""
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """What it was made with, by name: `sklearn.base.clone` makes another one from it, not fitted."""
+        del deep  # no parameter is an estimator
+        return dict(self._given)
+
+    def set_params(self, **params: Any) -> "Synthesizer":
+        """Change what it was made with; everything is checked anew, and a fitted model is let go."""
+        unknown = next((name for name in params if name not in self._given), None)
+        if unknown is not None:
+            raise UserError(f"set_params: there is no parameter {unknown!r}; there are {', '.join(self._given)}.")
+        Synthesizer.__init__(self, **{**self._given, **params})
+        return self
+
     def __repr__(self) -> str:
         state = "not fitted" if self._model is None else "fitted"
         return f"Synthesizer(method={self.recipe.name!r}, dataset={self.dataset!r}, {state})"
@@ -102,12 +116,18 @@ class Synthesizer:
     def fit(
         self,
         table: Any,
+        y: None = None,
         *,
         spend_again: bool = False,
         sql: str | None = None,
         report: Report | None = None,
     ) -> "Synthesizer":
-        """Spend the budget on a table: a frame, a path, or a source. A second fit needs `spend_again=True`."""
+        """Spend the budget on a table: a frame, a path, or a source. A second fit needs `spend_again=True`.
+
+        `y` is there for scikit-learn's pipelines and stays None: targets are columns of the table.
+        """
+        if y is not None:
+            raise UserError("fit: found y; targets are columns of the table, declared as 'targets' in the schema.")
         if self._model is not None and not spend_again:
             raise UserError("fit: this model has spent its budget; fit(..., spend_again=True) spends it once more.")
         if self.paid_for is not None and self.paid_for.payments and not spend_again:
@@ -127,6 +147,7 @@ class Synthesizer:
         except BaseException:
             self.paid_for = curator.released()
             raise
+        self._frame = frame_kind(table)
         self._model = Model(released, self.recipe, self.seed, state, self._public)
         return self
 
@@ -172,9 +193,12 @@ class Synthesizer:
         """All that left the private zone; everything else is made from it."""
         return self.model.released
 
-    def sample(self, rows: int | None = None, *, seed: int | None = None) -> pa.Table:
-        """Synthetic rows as an Arrow table; by default as many as the table has, as far as that was released."""
-        return self.model.sample(rows, seed=seed)
+    def sample(self, rows: int | None = None, *, seed: int | None = None) -> Any:
+        """Synthetic rows in the kind of frame that `fit` took (pandas, polars), else as an Arrow table.
+
+        By default as many as the table has, as far as that was released.
+        """
+        return as_frame(self.model.sample(rows, seed=seed), self._frame)
 
     def record(self, *, purpose: str | None = None, approved_by: str | None = None) -> Record:
         """What the certificate says of the circumstances: the day, the account's balance, disclosures so far."""

@@ -57,6 +57,9 @@ class Released:
         precision = sum(1 / variance for _, variance in totals)
         return float(sum(total / variance for total, variance in totals) / precision), float(precision**-0.5)
 
+    def __repr__(self) -> str:
+        return f"Released({self.dataset!r}, {len(self.measurements)} measurements, rho {self.guarantee.rho:.4g})"
+
     def to_json(self) -> dict[str, Any]:
         """Everything, as plain JSON."""
         return {

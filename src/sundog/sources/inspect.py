@@ -113,7 +113,7 @@ def _shape(text: str) -> str:
 
 def _cells(rows: int, found: Sequence[object]) -> Cells:
     missing, unread, below, above, broken, texts, ends, shapes = found
-    some = [tuple(text for text in part or () if text is not None) for part in (texts, ends, shapes)]  # type: ignore[attr-defined]
+    some = [tuple(sorted(text for text in part or () if text is not None)) for part in (texts, ends, shapes)]  # type: ignore[attr-defined]
     return Cells(rows, missing, unread, below, above, broken, *some)  # type: ignore[arg-type]
 
 
