@@ -20,7 +20,7 @@ def compare(
     seed: Annotated[int, typer.Option(help="Fixes the parts and the fits.")] = 0,
     json: o.AsJson = False,
 ) -> None:
-    """Fit several methods to parts of the measurements and rank them by how well they foretell the rest."""
+    """Fit several methods to parts of the measurements and rank them by how well they predict the rest."""
     with progress("starting") as report:
         from sundog.methods.compare import compare as compare_methods
         from sundog.released import Released

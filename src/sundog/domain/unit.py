@@ -1,4 +1,4 @@
-"""Whom the guarantee protects: the neighbour relation and the privacy unit.
+"""Who is protected: the neighbour relation and the privacy unit.
 
 REPLACE: one unit's rows are replaced, the number of rows is public (what the five papers use).
 ADD-REMOVE: one unit's rows are added or removed, the number of rows is private.

@@ -55,7 +55,7 @@ class Account:
 
     @property
     def unit(self) -> PrivacyUnit | None:
-        """Whom the guarantee protects, pinned by the first charge."""
+        """Who is protected, pinned by the first charge."""
         return next((entry.unit for entry in self.entries if entry.unit is not None), None)
 
     @property

@@ -275,10 +275,10 @@ def _add_length(rows: Rows, total: Int[np.ndarray, " 1"]) -> None:
 
 
 def _parts(rho: float, shares: Sequence[float] | None, count: int) -> list[float]:
-    """The parts of rho, a hair smaller than their shares so that rounding can never make their sum exceed rho."""
+    """The parts of rho, slightly smaller than their shares so that rounding can never make their sum exceed rho."""
     weights = [1.0] * count if shares is None else [_positive("share", share) for share in shares]
     if len(weights) != count:
-        raise UserError(f"measure: found {len(weights)} shares for {count} queries; give one share a query.")
+        raise UserError(f"measure: found {len(weights)} shares for {count} queries; give one share per query.")
     total = math.fsum(weights)
     return [rho * (1 - 2.0**-40) * weight / total for weight in weights]
 

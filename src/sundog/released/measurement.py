@@ -29,7 +29,7 @@ class Measurement:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Noisy scores of candidate queries, one a block: how far each is from an estimate that was public at the time."""
+    """Noisy scores of candidate queries, one per block: how far each is from an estimate that was public at the time."""
 
     candidates: tuple[Query, ...]
     values: Int[np.ndarray, " blocks"]

@@ -24,7 +24,7 @@ class Selection:
 
     A block is what belongs together in a query: a whole marginal, or one of many thousand 0/1 queries held as one.
     score = weight * (|exact - estimate| over the block, in the named norm) - penalty, with integer weights and penalties
-    (one a block), so that scores are integers and their sensitivity is exact.
+    (one per block), so that scores are integers and their sensitivity is exact.
     """
 
     candidates: tuple[Query, ...]
@@ -39,7 +39,7 @@ class Selection:
         if not self.candidates:
             raise UserError("selection: found no candidate; it needs at least one to choose from.")
         if [len(estimate) for estimate in self.estimates] != [query.size for query in self.candidates]:
-            raise UserError("selection: the estimates do not fit the candidates; give one vector a candidate.")
+            raise UserError("selection: the estimates do not fit the candidates; give one vector per candidate.")
         for numbers in (self.weights, self.penalties):
             if numbers is not None and len(numbers) != self.blocks:
                 raise UserError(f"selection: found {len(numbers)} weights or penalties for {self.blocks} blocks.")

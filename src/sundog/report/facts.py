@@ -78,7 +78,7 @@ class ClassFacts:
 
 
 def class_facts(released: Released, rows: Rows) -> list[ClassFacts]:
-    """One line a query class, in the order in which they were first measured."""
+    """One line per query class, in the order in which they were first measured."""
     scale = released.rows / len(rows)
     groups: dict[str, list[tuple[Measurement, Shares]]] = {}
     for measurement in released.measurements:

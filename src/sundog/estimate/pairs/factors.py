@@ -1,6 +1,6 @@
 """What all tables say together: one low-rank model of every table's dependence. Free: released values only.
 
-Each column gets a matrix of factors, one line a cell; the dependence of a pair (its counts beyond independence) is the
+Each column gets a matrix of factors, one line per cell; the dependence of a pair (its counts beyond independence) is the
 product of the two matrices. The factors minimise the squared distance to all measured tables, weighted by their precision,
 plus a ridge that is set by the noise (the same as a penalty on the sum of singular values). A relation that runs through
 many tables stands out from their noise long before it does in any one of them.

@@ -1,7 +1,7 @@
 """Adam (optax) on soft tables: steps in windows, and the best parameters so far are what is kept.
 
 One step: the panels' gradient by the feature matrix, pulled back to the parameters, one Adam update, the new matrix. The
-host looks at the loss once a window only, so that steps are dispatched ahead. When a window has not improved the best
+host looks at the loss once per window only, so that steps are dispatched ahead. When a window has not improved the best
 loss by `tolerance` (relative), the learning rate is halved; after `halvings` of them the descent ends.
 """
 

@@ -1,7 +1,7 @@
 """GEM: the relaxed projection through a generative network (Liu, Vietri, Wu 2021).
 
 Everything but the parametrisation is RAP's (relaxed_projection.py): a small network turns fixed Gaussian noise, one
-vector a soft row, into the probabilities of every column's cells,
+vector per soft row, into the probabilities of every column's cells,
 
     rows = softmax_by_column(W_3 relu(W_2 relu(W_1 z + b_1) + b_2) + b_3),    loss as in RAP,
 
