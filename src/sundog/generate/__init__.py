@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sundog.generate.base import Constrained, Ending, EndsEarly, Generator, SizeLimited, UsesPublic, ending_of
+from sundog.generate.base import Constrained, Ending, EndsEarly, Generator, SizeLimited, UsesPublic, can_use, ending_of
 from sundog.generate.genetic.private_gsd import Genetic
 from sundog.generate.graphical.private_pgm import Graphical
 from sundog.generate.independent import Independent
@@ -30,6 +30,7 @@ __all__ = [
     "RelaxedProjection",
     "SizeLimited",
     "UsesPublic",
+    "can_use",
     "ending_of",
 ]
 

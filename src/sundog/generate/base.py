@@ -3,7 +3,7 @@
 A generator is a frozen dataclass of hyperparameters; what it learns is an explicit state.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -13,18 +13,26 @@ from jaxtyping import Float
 from sundog.domain import Schema
 from sundog.domain.constraints.kinds import Constraint
 from sundog.domain.rows import Rows
+from sundog.errors import UserError
 from sundog.queries import Query
 from sundog.random.keys import Key
 from sundog.released import Released
 
 State = TypeVar("State")
+Fits = Mapping[type[Any], float]
+"""A registry of the classes of queries that a generator can fit, and over how many columns at most."""
+
+
+def in_registry(registry: Fits, query: Query) -> bool:
+    """Whether a query's class is in the registry, over so many columns."""
+    return len(query.columns) <= registry.get(type(query), 0)
 
 
 class Generator(Protocol[State]):
     """What every generator offers."""
 
     def supports(self, query: Query) -> bool:
-        """Whether measurements of this query can be used."""
+        """Whether measurements of this query can be fitted: its class is in the family's registry."""
 
     def init(self, key: Key, schema: Schema) -> State:
         """The state before anything is known."""
@@ -86,3 +94,24 @@ class EndsEarly(Protocol):
 def ending_of(generator: Generator[Any], state: Any) -> Ending:
     """How a fit ended; by itself, where a generator says nothing of it."""
     return generator.ending(state) if isinstance(generator, EndsEarly) else Ending()
+
+
+@runtime_checkable
+class UsesDeclared(Protocol):
+    """A generator that has a use for queries that the schema declares, though it does not fit them."""
+
+    def uses(self, query: Query, schema: Schema) -> bool:
+        """Whether it needs this query for something that the schema declares."""
+
+
+def can_use(generator: Generator[Any], query: Query, schema: Schema) -> bool:
+    """Whether a generator fits a query, or needs it for something that the schema declares."""
+    return generator.supports(query) or (isinstance(generator, UsesDeclared) and generator.uses(query, schema))
+
+
+def check_measured(generator: Generator[Any], released: Released) -> None:
+    """Refuse measurements that a generator would ignore."""
+    for measurement in released.measurements:
+        if not can_use(generator, measurement.query, released.schema):
+            name = type(generator).__name__
+            raise UserError(f"{name}: it cannot fit {measurement.query.describe()!r}; choose another generator.")

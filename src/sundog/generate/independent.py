@@ -14,11 +14,13 @@ from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.estimate.bins import leaves_of, uniform_leaves
+from sundog.generate.base import Fits, check_measured, in_registry
 from sundog.queries import Marginal, Query, answer
 from sundog.random.keys import Key, permutation, split, uniforms
 from sundog.released import Released
 
 REFERENCE_ROWS = 100_000
+FITS: Fits = {Marginal: 1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,7 @@ class Independent:
 
     def supports(self, query: Query) -> bool:
         """One-way marginals."""
-        return isinstance(query, Marginal) and len(query.axes) == 1
+        return in_registry(FITS, query)
 
     def init(self, key: Key, schema: Schema) -> IndependentState:
         """Every column uniform."""
@@ -52,6 +54,7 @@ class Independent:
 
     def fit(self, key: Key, state: IndependentState, *, released: Released) -> IndependentState:
         """Every column takes the estimate from all its one-way measurements."""
+        check_measured(self, released)
         leaves = leaves_of(released)
         return IndependentState(
             state.schema, tuple(ColumnModel(leaves[name].axis, leaves[name].proportions) for name in state.schema.names)

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
-from sundog.generate.base import Ending
+from sundog.generate.base import Ending, check_measured
 from sundog.generate.genetic.private_gsd import Genetic, GeneticState
 from sundog.generate.projection.rap_plus_plus import AnnealedProjection
 from sundog.generate.projection.soft_table import SoftTable
@@ -53,6 +53,7 @@ class Polished:
 
     def fit(self, key: Key, state: PolishedState, *, released: Released) -> PolishedState:
         """Project, round, search."""
+        check_measured(self, released)
         fit_key, round_key, search_key = split(key, 3)
         table = self.projection.fit(fit_key, state.table, released=released)
         rows = self.projection.sample(round_key, table, rows=self.rows)

@@ -7,7 +7,7 @@ from sundog.domain import Schema
 from sundog.domain.constraints.kinds import Linear, ProtectedStatistic
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
-from sundog.generate import Constrained
+from sundog.generate import Constrained, can_use
 from sundog.generate.particles.declared_penalties import sigmoid_query
 from sundog.methods.recipe import Recipe
 from sundog.methods.recipes import METHODS
@@ -17,28 +17,28 @@ from sundog.queries import Query
 def check_recipe(recipe: Recipe, schema: Schema, *, public: Rows | None) -> None:
     """Refuse, before any budget is spent, a recipe whose parts do not fit together."""
     queries = recipe.queries(schema)
-    check_support(recipe, queries)
+    check_support(recipe, queries, schema)
     for query in recipe.workload(schema):
         if not recipe.rule.accepts(query):
-            _refuse_query(recipe, query, "choose", among=queries)
+            _refuse_query(recipe, query, "choose", among=queries, schema=schema)
     if public is not None:
         check_public(recipe, public)
 
 
-def methods_supporting(queries: Sequence[Query]) -> list[str]:
+def methods_supporting(queries: Sequence[Query], schema: Schema) -> list[str]:
     """The methods that can measure and use all of these queries."""
     return [
         name
         for name, recipe in METHODS.items()
-        if all(recipe.generator.supports(query) and recipe.rule.accepts(query) for query in queries)
+        if all(can_use(recipe.generator, query, schema) and recipe.rule.accepts(query) for query in queries)
     ]
 
 
-def check_support(recipe: Recipe, queries: Sequence[Query]) -> None:
+def check_support(recipe: Recipe, queries: Sequence[Query], schema: Schema) -> None:
     """Refuse, before any budget is spent, queries that the recipe's generator cannot use."""
     for query in queries:
-        if not recipe.generator.supports(query):
-            _refuse_query(recipe, query, "use", among=queries)
+        if not can_use(recipe.generator, query, schema):
+            _refuse_query(recipe, query, "use", among=queries, schema=schema)
 
 
 def check_requests(recipe: Recipe, schema: Schema, *, queries: Sequence[Query], ignore: bool) -> None:
@@ -67,8 +67,8 @@ def unsupported(recipe: Recipe, schema: Schema, queries: Sequence[Query]) -> tup
     return tuple(dict.fromkeys(found))
 
 
-def _refuse_query(recipe: Recipe, query: Query, verb: str, *, among: Sequence[Query]) -> NoReturn:
-    others = methods_supporting(among)
+def _refuse_query(recipe: Recipe, query: Query, verb: str, *, among: Sequence[Query], schema: Schema) -> NoReturn:
+    others = methods_supporting(among, schema)
     remedy = f"methods that can: {', '.join(others)}" if others else "no method can use all of these queries"
     raise UserError(f"method {recipe.name!r} cannot {verb} the query {query.describe()!r}; {remedy}.")
 

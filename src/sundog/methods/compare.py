@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sundog.errors import UserError
-from sundog.generate import Generator
+from sundog.generate import Generator, can_use
 from sundog.methods.recipes import METHODS, recipe_of
 from sundog.random.keys import Key, key_of, permutation, split
 from sundog.released import Measurement, Released
@@ -64,7 +64,7 @@ def _rank(standing: Standing) -> tuple[bool, float]:
 
 
 def _standing(name: str, generator: Generator[Any], released: Released, *, folds: int, seed: int) -> Standing:
-    unable = [m.query.describe() for m in released.measurements if not generator.supports(m.query)]
+    unable = [m.query.describe() for m in released.measurements if not can_use(generator, m.query, released.schema)]
     if unable:
         return Standing(name, refused=f"cannot use {unable[0]}")
     key = key_of(seed)

@@ -106,7 +106,7 @@ def initial(key: Key, schema: Schema, *, generator: Generator[Any], public: Rows
 
 def fit_released(key: Key, released: Released, *, recipe: Recipe, public: Rows | None = None) -> Any:
     """The generator's state from measurements that were released earlier: no private data, no cost."""
-    check_support(recipe, [measurement.query for measurement in released.measurements])
+    check_support(recipe, [measurement.query for measurement in released.measurements], released.schema)
     first, second = split(key, 2)
     state = initial(first, released.schema, generator=recipe.generator, public=public)
     return recipe.generator.fit(second, state, released=released)

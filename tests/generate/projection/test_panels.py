@@ -12,7 +12,7 @@ from sundog.generate.projection.forms.marginal import _add_tile, tile_panels
 from sundog.generate.projection.panels import add_panels
 from sundog.generate.projection.rap import SoftMaker, axes_of, held_frame, panels_of, targets_of
 from sundog.generate.projection.soft_table import SoftTable, fresh_params, known_of
-from sundog.queries import BinaryTree, Marginal, answer
+from sundog.queries import BinaryTree, Marginal, Ranges, answer
 from sundog.queries.workload import Workload
 from sundog.random.keys import key_of, normals, split
 
@@ -23,6 +23,8 @@ THRESHOLDS = [
     *Workload.prefixes(MIXED, count=9, labels=1, numbers=2).queries,
     *Workload.halfspaces(MIXED, directions=2, thresholds=3).queries,
     BinaryTree.of(MIXED, "warm", "size", levels=2),
+    # two of three labels, and numbers from 5 on, the missing ones among them
+    Ranges(("colour", "size"), np.array([[0, 1]]), np.array([[1, 5]]), np.array([[3, 101]])),
 ]
 SHARPNESS = {"cells": 20.0, "ranges": 20.0, "halfspaces": 20.0}
 

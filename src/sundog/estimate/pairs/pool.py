@@ -65,9 +65,7 @@ def _margins(
 ) -> dict[str, Float[np.ndarray, " cells"]]:
     rows = float(released.rows)
     counts = {name: leaves[name].shares(axis) * rows for name, axis in axes.items()}
-    variances = {
-        name: np.full(axis.size, max(2 * (leaves[name].stddev * rows) ** 2, 1e-9)) for name, axis in axes.items()
-    }
+    variances = {name: np.full(axis.size, _variance(leaves[name], rows)) for name, axis in axes.items()}
     for measurement in sorted(pairs, key=lambda m: m.query.size, reverse=True):
         for place, axis in enumerate(measurement.query.axes):  # type: ignore[attr-defined]
             table = measurement.values.reshape(measurement.query.shape)  # type: ignore[attr-defined]
@@ -79,6 +77,11 @@ def _margins(
             )
     pooled = {name: np.maximum(nonnegative(count, rows), LEAST) for name, count in counts.items()}
     return {name: margin * rows / margin.sum() for name, margin in pooled.items()}
+
+
+def _variance(leaves: Leaves, rows: float) -> float:
+    """The noise in a column's own counts; a column that was not measured alone may be anything."""
+    return max(2 * (leaves.stddev * rows) ** 2, 1e-9) if leaves.stddev > 0 else rows**2
 
 
 def _corrected(

@@ -26,7 +26,7 @@ from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
-from sundog.generate.base import Ending
+from sundog.generate.base import Ending, check_measured
 from sundog.generate.genetic.compile import held_per_row
 from sundog.generate.genetic.forms import FORMS
 from sundog.generate.genetic.search import Effort, Operator, Outcome, Search
@@ -108,6 +108,7 @@ class Genetic:
 
     def fit(self, key: Key, state: GeneticState, *, released: Released) -> GeneticState:
         """Search from the state's rows if they are fitted, else from public rows or independent columns."""
+        check_measured(self, released)
         start_key, search_key = split(key, 2)
         rows, fresh = state.rows, state.outcome is None
         if fresh and state.public is not None:

@@ -32,6 +32,7 @@ from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
+from sundog.generate.base import Fits, check_measured, in_registry
 from sundog.generate.graphical.calibrated import CalibratedTree, Clique
 from sundog.generate.graphical.elimination import elimination_order, neighbours
 from sundog.generate.graphical.junction_tree import junction_tree
@@ -43,6 +44,7 @@ from sundog.queries import Marginal, Query, answer
 from sundog.random.keys import Key, key_of, split
 from sundog.released import Released
 
+FITS: Fits = {Marginal: math.inf}
 CELL_MEGABYTES = 8 / 2**20
 REFERENCE_ROWS = 100_000
 FAINTEST = 1e-7
@@ -79,7 +81,7 @@ class Graphical:
 
     def supports(self, query: Query) -> bool:
         """Marginals."""
-        return isinstance(query, Marginal)
+        return in_registry(FITS, query)
 
     def init(self, key: Key, schema: Schema) -> GraphicalState:
         """Every column uniform and independent."""
@@ -92,6 +94,7 @@ class Graphical:
 
     def fit(self, key: Key, state: GraphicalState, *, released: Released) -> GraphicalState:
         """Descend from the given state, as far as its axes still hold, else from independent columns."""
+        check_measured(self, released)
         known = leaves_of(released)
         leaves = [known[one.column.name] if known[one.column.name].stddev > 0 else one for one in state.leaves]
         axes = model_axes(released, leaves)

@@ -31,6 +31,13 @@ def declared_penalties(released: Released, embedding: Embedding) -> tuple[Penalt
     return tuple(found)
 
 
+def protected_queries(schema: Schema) -> list[SigmoidSum]:
+    """The queries that the schema's protected statistics need."""
+    return [
+        sigmoid_query(constraint) for constraint in schema.constraints if isinstance(constraint, ProtectedStatistic)
+    ]
+
+
 def sigmoid_query(constraint: ProtectedStatistic) -> SigmoidSum:
     """The query whose noisy answer a protected statistic needs."""
     return SigmoidSum(constraint.columns, constraint.weights, constraint.threshold)

@@ -12,6 +12,7 @@ instead of ten, which cost less and fit as well; particles start from the one-wa
 itself). Any marginals may be given (any number of columns, differently cut).
 """
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -23,19 +24,21 @@ from sundog.domain import Schema
 from sundog.domain.constraints.kinds import Constraint, Linear, ProtectedStatistic
 from sundog.domain.rows import Rows
 from sundog.estimate.consistency import consistent, estimates_of
+from sundog.generate.base import Fits, check_measured, in_registry
 from sundog.generate.particles import threads
-from sundog.generate.particles.declared_penalties import declared_penalties
+from sundog.generate.particles.declared_penalties import declared_penalties, protected_queries
 from sundog.generate.particles.embedding import Embedding, Kind
 from sundog.generate.particles.penalties import Penalty
 from sundog.generate.particles.sliced_projection import largest_remainder
 from sundog.generate.particles.slices import Schedule, Slices, make_schedule, make_slices
 from sundog.generate.particles.targets import Projection, grains, make_targets, one_way
 from sundog.lazy_jax import accelerated
-from sundog.queries import Marginal, Query, SigmoidSum, answer
+from sundog.queries import Marginal, Query, answer
 from sundog.random.keys import Key, fold_in, key_of, permutation, split, uniforms
 from sundog.released import Released
 
 Engine = Literal["auto", "numba", "jax"]
+FITS: Fits = {Marginal: math.inf}
 LEAST_PARTICLES = 10_000
 
 
@@ -85,8 +88,12 @@ class Particles:
         check_declared(self)
 
     def supports(self, query: Query) -> bool:
-        """Marginals of any number of columns, and the sums that protected statistics need."""
-        return isinstance(query, Marginal | SigmoidSum)
+        """Marginals of any number of columns."""
+        return in_registry(FITS, query)
+
+    def uses(self, query: Query, schema: Schema) -> bool:
+        """The soft thresholds that the schema protects: they are measured to be pushed away from."""
+        return query in protected_queries(schema)
 
     def fits_with(self, constraint: Constraint) -> bool:
         """Linear constraints pull the particles, protected statistics push them."""
@@ -100,6 +107,7 @@ class Particles:
 
     def fit(self, key: Key, state: ParticleState, *, released: Released) -> ParticleState:
         """Move the particles until they match the released marginals; a state fitted before is refitted gently."""
+        check_measured(self, released)
         target_key, slice_key, schedule_key, start_key = split(key, 4)
         estimates = consistent(released) if self.consistency else estimates_of(released)
         if not estimates:

@@ -21,7 +21,7 @@ from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
 from sundog.estimate.pairs.pool import Pooled, pool
-from sundog.generate.base import Ending
+from sundog.generate.base import Ending, Fits, check_measured, in_registry
 from sundog.generate.genetic.search import Effort, Search
 from sundog.generate.independent import systematic
 from sundog.generate.pooled.tree_start import along_tree
@@ -30,6 +30,7 @@ from sundog.random.draws import evenly
 from sundog.random.keys import Key, integer_seed, permutation, split, uniforms
 from sundog.released import Released
 
+FITS: Fits = {Marginal: 2}
 MOST_ROWS = 200_000
 MARGINS = 3.0
 """How much a margin weighs, in tables of average precision."""
@@ -69,7 +70,7 @@ class PooledSearch:
 
     def supports(self, query: Query) -> bool:
         """Marginals of one or two columns."""
-        return isinstance(query, Marginal) and len(query.axes) <= 2
+        return in_registry(FITS, query)
 
     def init(self, key: Key, schema: Schema) -> PooledState:
         """Uniform columns."""
@@ -79,6 +80,7 @@ class PooledSearch:
 
     def fit(self, key: Key, state: PooledState, *, released: Released) -> PooledState:
         """Pool, start along the strongest tables, search; the earlier state is not needed."""
+        check_measured(self, released)
         leaves = leaves_of(released)
         pooled = pool(released, leaves)
         names = released.schema.names

@@ -20,6 +20,7 @@ from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
+from sundog.generate.base import check_measured
 from sundog.generate.projection.adam import Descent, Params, descended
 from sundog.generate.projection.panels import Matrix
 from sundog.generate.projection.rap import SoftMaker, fits_soft_cells, held_frame, only_columns, problem_of, soft_answer
@@ -83,6 +84,7 @@ class GenerativeNetwork:
 
     def fit(self, key: Key, state: NetworkState, *, released: Released) -> NetworkState:
         """Fit the weights to all measurements; goes on from the given ones where columns are held alike."""
+        check_measured(self, released)
         frame, leaves = held_frame(released, numbers=False), leaves_of(released)
         known = any(part.stddev > 0 for part in state.table.leaves.values())
         fresh = not known or state.table.frame.held != frame.held

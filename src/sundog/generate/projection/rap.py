@@ -26,6 +26,7 @@ from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.estimate.bins import leaves_of, uniform_leaves
+from sundog.generate.base import check_measured
 from sundog.generate.projection.adam import Descent, Params, Problem, descended
 from sundog.generate.projection.forms import FORMS
 from sundog.generate.projection.panels import Matrix, MeasuredCells, Panel
@@ -74,6 +75,7 @@ class RelaxedProjection:
 
     def fit(self, key: Key, state: SoftTable, *, released: Released) -> SoftTable:
         """Project onto all measurements; goes on from the given rows where they are held over the same cells."""
+        check_measured(self, released)
         table = restarted(key, state, held_frame(released, numbers=False), released=released, simplex=self.simplex)
         if only_columns(released):
             return table

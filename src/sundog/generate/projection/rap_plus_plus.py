@@ -27,6 +27,7 @@ from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.estimate.bins import uniform_leaves
+from sundog.generate.base import check_measured
 from sundog.generate.projection.adam import Best, Descent, Params, Position, Problem, advanced, respaced, started
 from sundog.generate.projection.forms import FORMS
 from sundog.generate.projection.panels import Kind
@@ -85,6 +86,7 @@ class AnnealedProjection:
 
     def fit(self, key: Key, state: SoftTable, *, released: Released) -> SoftTable:
         """Project onto all measurements, from the given rows where they are held alike."""
+        check_measured(self, released)
         table = restarted(key, state, held_frame(released, numbers=True), released=released, simplex=self.simplex)
         if only_columns(released):
             return table
