@@ -170,7 +170,7 @@ def _exact(rows: Any, question: Any, statistic: Any, by: Any, evidence: Any, fou
 
     from sundog.domain.axis import Axis
     from sundog.domain.conditions import satisfied
-    from sundog.estimate.questions import bounds_of
+    from sundog.estimate.question import bounds_of
 
     held = np.ones(len(rows), bool) if question.where is None else satisfied(question.where, rows)
     cells = np.zeros(len(rows), dtype=np.int64)

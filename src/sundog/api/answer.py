@@ -17,15 +17,8 @@ from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.estimate.evidence import Evidence
 from sundog.estimate.guesses import Misfit, guessed_answer, misfit_of
-from sundog.estimate.questions import (
-    Found,
-    Question,
-    Statistic,
-    by_axes,
-    cell_name,
-    check_question,
-    released_answer,
-)
+from sundog.estimate.question import Found, Question, Statistic, cell_name, check_question
+from sundog.estimate.questions import by_axes, released_answer
 from sundog.released import Released
 from sundog.report.answer_table import AnswerTable, Line
 

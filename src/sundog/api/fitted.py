@@ -49,7 +49,7 @@ def load_fitted(folder: Path, *, schema: Schema, settings: Mapping[str, Any]) ->
                 return None
             arrays = [file[f"array{k}"] for k in range(len(sizes) - 1)]
         return rebuilt(head["tree"], arrays, schema)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, RecursionError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, RecursionError, MemoryError):
         return None
     except (NotStorable, zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError):
         return None

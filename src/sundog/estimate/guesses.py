@@ -21,7 +21,7 @@ from sundog.domain.axis import Axis
 from sundog.domain.conditions import satisfied
 from sundog.domain.rows import Rows
 from sundog.estimate.evidence import Evidence
-from sundog.estimate.questions import Found, Numbers, Question, Statistic, bounds_of, cell_name
+from sundog.estimate.question import Found, Numbers, Question, Statistic, bounds_of, cell_name
 from sundog.queries import Marginal, answer
 
 UNSEEN = 4.0

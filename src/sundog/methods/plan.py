@@ -57,10 +57,10 @@ class Weights:
     labels: float = 0.7
     few: float = 0.4
     numbers: float = 0.65
-    margins: float = 0.92
-    noise: float = 0.25
-    sampling: float = 0.15
-    missed: float = 0.02
+    margins: float = 1.0
+    noise: float = 0.35
+    sampling: float = 0.05
+    missed: float = 0.05
 
 
 WEIGHTS = Weights()
