@@ -30,6 +30,7 @@ ROLES = {
         "constraints": {"minimum": "2020-01-01T00:00:00", "maximum": "2020-12-31T00:00:00"},
         "sundog": {"resolution": 60},
     },
+    "time": {"type": "time", "sundog": {"resolution": 60}},
     "required": {"type": "integer", "constraints": {"minimum": 0, "maximum": 10, "required": True}},
 }
 DOCUMENT = {
@@ -243,7 +244,7 @@ ARROW = arrow()
 ODD = max(len(extreme) for _, extreme in ARROW.values())
 
 
-STORED = ("label", "number", "moment")
+STORED = ("label", "number", "moment", "time")
 """Roles enough for files: what a file adds is its reader."""
 
 

@@ -47,7 +47,6 @@ EXPECTED = {
 """Keys as in the document (`decimals` stands in `sundog`); categories None: a list, whichever."""
 
 EDITS = {
-    "Aufnahmezeit": "times of day are left out",
     "Blutdruck": "missingValues: -9 means missing (the draft says that it may)",
     "Schmerzskala": "categories 0 to 10, in order, instead of a range of whole numbers",
 }

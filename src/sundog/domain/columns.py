@@ -4,8 +4,8 @@ Every value is encoded as one non-negative integer below the column's `size`, so
 every engine:
 
 - Categorical (also booleans): the position of the label, then one code for "missing" if the column may be null.
-- Numeric (integers, decimals, dates, datetimes): the number of steps above the lower bound on the column's public grid
-  (1, 10^-decimals, one day, `resolution` seconds), then one code for "missing".
+- Numeric (integers, decimals, dates, datetimes, times of day): the number of steps above the lower bound on the column's
+  public grid (1, 10^-decimals, one day, `resolution` seconds), then one code for "missing".
 
 What lies outside the declared domain has a declared place: numbers and dates are clamped to the nearest bound; an
 unknown label goes to `fallback`; null in a column that may not be null goes to `fallback` (labels) or the lower bound.
@@ -24,12 +24,14 @@ from sundog.domain.spelling import PLAIN, NumberMarks
 from sundog.errors import UserError
 
 Label = str | int | float | bool
-NumericKind = Literal["integer", "number", "date", "datetime", "magnitude"]
+NumericKind = Literal["integer", "number", "date", "datetime", "time", "magnitude"]
 """A magnitude is the signed power of two of a number whose bounds are not known yet (see private.complete)."""
 GRID_LIMIT = 2**50
 """How many grid units a column may reach, and reach from zero: farther out double precision could miss the grid point."""
 
 EPOCH = date(1970, 1, 1)
+SPELLED = {"date": "%Y-%m-%d", "datetime": "%Y-%m-%dT%H:%M:%S", "time": "%H:%M:%S"}
+"""How moments are written where no format is declared."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def _text_or_float(kinds: set[type]) -> pa.DataType:
 
 @dataclass(frozen=True)
 class Numeric:
-    """A column on a public grid: `lower` and `upper` count grid units from zero (or from 1970-01-01)."""
+    """A column on a public grid: `lower` and `upper` count grid units from zero (or from 1970-01-01, or midnight)."""
 
     name: str
     kind: NumericKind
@@ -145,16 +147,17 @@ class Numeric:
             return pa.array(units, mask=null)
         if self.kind == "date":
             return pa.array(units.astype(np.int32), mask=null).cast(pa.date32())
-        return pa.array(units * self.resolution, mask=null).cast(pa.timestamp("s"))
+        seconds = pa.array(units * self.resolution, mask=null)
+        return seconds.cast(pa.int32()).cast(pa.time32("s")) if self.kind == "time" else seconds.cast(pa.timestamp("s"))
 
     def text(self, codes: Int[np.ndarray, " rows"]) -> pa.Array:
         """The values as a CSV file shows them: declared decimals and date formats are kept."""
         import pyarrow.compute as pc
 
         values = self.decode(codes)
-        if self.kind in ("date", "datetime"):
-            default = "%Y-%m-%d" if self.kind == "date" else "%Y-%m-%dT%H:%M:%S"
-            return pc.strftime(values.cast(pa.timestamp("s")), format=self.format or default)
+        if self.kind in SPELLED:
+            moments = values.cast(pa.int32()).cast(pa.int64()) if self.kind == "time" else values
+            return pc.strftime(moments.cast(pa.timestamp("s")), format=self.format or SPELLED[self.kind])
         if self.fixed_decimals and self.decimals:
             return self._decimal_text(codes)
         return values.cast(pa.string())
@@ -179,8 +182,9 @@ class Numeric:
             return str(Decimal(units).scaleb(-self.decimals))
         if self.kind == "date":
             return (EPOCH + timedelta(days=units)).isoformat()
-        if self.kind == "datetime":
-            return datetime.fromtimestamp(units * self.resolution, UTC).replace(tzinfo=None).isoformat()
+        if self.kind in ("datetime", "time"):
+            moment = datetime.fromtimestamp(units * self.resolution, UTC).replace(tzinfo=None)
+            return (moment.time() if self.kind == "time" else moment).isoformat()
         return str(units)
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
 from typing import Any, TypedDict
 
@@ -140,6 +140,8 @@ def _fallback(field: FieldModel, labels: tuple[Label, ...], nullable: bool) -> i
 
 def _numeric(field: FieldModel, nullable: bool) -> Numeric:
     low, high = field.constraints.minimum, field.constraints.maximum
+    if field.type == "time":  # the day has public bounds of its own
+        low, high = low or "00:00:00", high or "23:59:59"
     if low is None or high is None:
         lacking = "minimum" if low is None else "maximum"
         raise UserError(
@@ -160,7 +162,7 @@ def _numeric(field: FieldModel, nullable: bool) -> Numeric:
         )
     return Numeric(
         field.name,
-        field.type if field.type in ("integer", "date", "datetime") else "number",
+        field.type if field.type in ("integer", "date", "datetime", "time") else "number",
         lower=lower,
         upper=upper,
         decimals=decimals,
@@ -214,12 +216,13 @@ def _units_of(field: FieldModel, decimals: int) -> Any:
 
 def _moment(field: FieldModel, value: Any) -> datetime:
     try:
+        if field.type == "time":
+            return datetime.combine(EPOCH, time.fromisoformat(value)).replace(tzinfo=None)
         if field.type == "date":
-            day = date.fromisoformat(value)
-            return datetime(day.year, day.month, day.day)
+            return datetime.combine(date.fromisoformat(value), time())
         return datetime.fromisoformat(value.removesuffix("Z")).replace(tzinfo=None)
     except (TypeError, ValueError, AttributeError):
-        example = "2024-12-31" if field.type == "date" else "2024-12-31T23:59:59"
+        example = {"date": "2024-12-31", "time": "23:59:59"}.get(field.type, "2024-12-31T23:59:59")
         raise UserError(
             f"field {field.name!r}: bound {value!r} is not an ISO {field.type} such as {example}."
         ) from None

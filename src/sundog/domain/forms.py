@@ -1,7 +1,7 @@
 """The form of a schema document (Data Package Table Schema, JSON): its keys, their types and defaults.
 
 What the standard lacks stands in a field's `sundog` object:
-`bins` (a number, or the inner edges), `decimals`, `resolution` (seconds, for datetimes), `outOfDomain` ("missing", or a
+`bins` (a number, or the inner edges), `decimals`, `resolution` (seconds, for datetimes and times), `outOfDomain` ("missing", or a
 category), `regenerate` (for identifiers), `origin` (where the domain comes from; see origin.py) and `receipts`.
 """
 
@@ -53,7 +53,7 @@ class FieldModel(BaseModel):
 
     model_config = ConfigDict(extra="allow")
     name: str = Field(min_length=1)
-    type: Literal["string", "integer", "number", "boolean", "date", "datetime"] = "string"
+    type: Literal["string", "integer", "number", "boolean", "date", "datetime", "time"] = "string"
     format: str | None = None
     decimal_char: str | None = Field(default=None, alias="decimalChar")
     group_char: str | None = Field(default=None, alias="groupChar")

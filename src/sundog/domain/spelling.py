@@ -42,9 +42,9 @@ def read_marks(field: FieldModel) -> NumberMarks:
 
 
 def read_format(field: FieldModel) -> str | None:
-    """The pattern of a date or datetime field, checked; None for ISO 8601 and for other fields."""
+    """The pattern of a date, datetime or time field, checked; None for ISO 8601 and for other fields."""
     pattern = field.format
-    if pattern in (None, "default", "any") or field.type not in ("date", "datetime"):
+    if pattern in (None, "default", "any") or field.type not in ("date", "datetime", "time"):
         return None
     for found in re.findall(r"%(.?)", pattern):
         if not found or found not in DIRECTIVES:

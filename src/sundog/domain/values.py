@@ -2,7 +2,7 @@
 
 import math
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from sundog.errors import UserError
 
 _NUMBER = re.compile(r"[-+]?[0-9]{0,400}(\.[0-9]{0,400})?([eE][-+]?[0-9]{1,3})?")
 Rounding = Literal["nearest", "up", "down"]
+MIDNIGHT = datetime.combine(EPOCH, time())
 
 
 def code_of(column: Column, value: Any, *, said: str) -> int:
@@ -42,6 +43,8 @@ def grid_point(column: Numeric, value: Any, *, said: str) -> Fraction:
         elif column.kind == "datetime":
             moment = datetime.fromisoformat(value).replace(tzinfo=UTC)
             exact = Fraction(int(moment.timestamp()), column.resolution)
+        elif column.kind == "time":
+            exact = Fraction((datetime.combine(EPOCH, time.fromisoformat(value)) - MIDNIGHT).seconds, column.resolution)
         else:
             exact = _number(str(value)) * 10**column.decimals
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):

@@ -13,6 +13,7 @@ import numpy as np
 
 from sundog.domain import Categorical, Column, Numeric
 from sundog.domain.axis import Axis
+from sundog.domain.columns import SPELLED
 from sundog.estimate.answers import parts, pool
 from sundog.queries import Marginal
 from sundog.released import Released
@@ -145,8 +146,8 @@ def _share(own: Released, column: Column, *, run: tuple[int, int] | None, limit:
 
 
 def _unread(column: Numeric) -> str:
-    if column.kind in ("date", "datetime"):
-        read = f"the format {column.format}" if column.format else "ISO 8601 (2024-12-31)"
+    if column.kind in SPELLED:
+        read = f"the format {column.format}" if column.format else f"ISO 8601 ({SPELLED[column.kind]})"
         return f"the cells are probably written in another way than {read}: declare the field's format."
     return (
         "the cells probably hold decimal commas, thousands marks, currency or unit signs: declare decimalChar, groupChar or "

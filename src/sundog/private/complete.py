@@ -100,7 +100,7 @@ def _years(column: Column) -> Axis:
 
 def _declared(field: FieldModel) -> bool:
     bounded = field.constraints.minimum is not None and field.constraints.maximum is not None
-    return field.categories is not None or field.constraints.enum is not None or bounded
+    return field.categories is not None or field.constraints.enum is not None or bounded or field.type == "time"
 
 
 def _provisional(field: FieldModel) -> Column:

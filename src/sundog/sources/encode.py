@@ -202,6 +202,8 @@ def _numeric_code(column: Numeric, raw: RawColumn) -> str:
         code = _date_code(column, raw)
     elif column.kind == "datetime":
         code = _datetime_code(column, raw)
+    elif column.kind == "time":
+        code = _time_code(column, raw)
     elif column.kind == "magnitude":
         code = _magnitude_code(column, raw)
     else:
@@ -247,13 +249,13 @@ def _clamp(value: str, low: str, high: str) -> str:
     return f"(CASE WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high} ELSE {value} END)"
 
 
-def _read_moment(column: Numeric, raw: RawColumn) -> str:
+def _read_moment(column: Numeric, raw: RawColumn, kind: str = "TIMESTAMP") -> str:
     if raw.moment:
         return raw.as_moment()
     text = raw.as_text()
     if column.format:
         return f"try_strptime({text}, {literal(column.format)})"
-    return f"TRY_CAST({text} AS TIMESTAMP)"
+    return f"TRY_CAST({text} AS {kind})"
 
 
 def _date_code(column: Numeric, raw: RawColumn) -> str:
@@ -264,6 +266,18 @@ def _date_code(column: Numeric, raw: RawColumn) -> str:
 def _datetime_code(column: Numeric, raw: RawColumn) -> str:
     moment = _clamp(_read_moment(column, raw), _edge(column, 0), _edge(column, column.steps - 1))
     return f"CAST(floor(epoch({moment}) / {column.resolution}.0) AS BIGINT) - ({column.lower})"
+
+
+def _time_code(column: Numeric, raw: RawColumn) -> str:
+    """Times of day, the time of moments, numbers as seconds since midnight; what lies outside the day is null."""
+    if raw.number:
+        seconds = f"({raw.as_number()})"
+    else:
+        clock = raw.sql if raw.type in TIMES else _read_moment(column, raw, kind="TIME")
+        seconds = f"(epoch_us(CAST({clock} AS TIME)) / 1e6)"
+    first, last = (repr(float(edge * column.resolution)) for edge in (column.lower, column.upper))
+    code = f"CAST(floor({_clamp(seconds, first, last)} / {column.resolution}.0) AS BIGINT) - ({column.lower})"
+    return f"CASE WHEN {seconds} >= 0 AND {seconds} < 86400 THEN {code} END"
 
 
 def _edge(column: Numeric, code: int) -> str:

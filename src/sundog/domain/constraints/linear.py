@@ -72,7 +72,7 @@ def linear(
 
 def _unit_values(name: str, used: Mapping[str, Numeric]) -> list[Fraction]:
     """What one grid unit of each column is worth: numbers in ones, dates and times in seconds."""
-    kinds = {column.kind in ("date", "datetime") for column in used.values()}
+    kinds = {column.kind in ("date", "datetime", "time") for column in used.values()}
     if len(kinds) > 1:
         raise UserError(f"constraint {name!r}: it mixes numbers with dates; use fields of one sort.")
     worth = {"date": Fraction(SECONDS_PER_DAY), "integer": Fraction(1)}

@@ -128,9 +128,10 @@ def _bounds(low: float, high: float) -> tuple[float, float]:
 
 def _moment(seen: Seen, best: Reading) -> Judgement:
     reach, form = seen.reaches[best], {"format": best.format} if best.format else {}
-    if best.kind == "time":
-        return left_out("times of day, for which there is no kind of column")
     written = f" written {best.format}" if best.format else ""
+    if best.kind == "time":
+        minutes = {"sundog": {"resolution": 60}} if best.format and "%S" not in best.format else {}
+        return {"type": "time", **form, **minutes}, f"Times of day{written}."
     low, high = f"{reach.low}-01-01", f"{reach.high}-12-31"
     if best.kind == "date" or not reach.fine:
         return {

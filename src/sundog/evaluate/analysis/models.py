@@ -58,6 +58,8 @@ def values(rows: Rows, name: str) -> Vector:
     units = rows.column(name).astype(np.float64) + column.lower
     if column.kind == "datetime":
         return units * column.resolution / 86_400
+    if column.kind == "time":
+        return units * column.resolution / 3_600
     return units / 10.0**column.decimals
 
 
