@@ -35,8 +35,26 @@ def ragged(values):
     rows[3] = rows[3].replace(b'"', b"", 1).replace(b",", b'x"y,', 1)
     rows[4] = b",".join([b"non\x00sense"] * 9)
     rows[5] = b",".join([b"1e999"] * 9)
-    rows[6] = b",".join(['"😀\n"'.encode()] * 9)
+    rows[6] = b",".join(['"😀\r"'.encode()] * 9)
     return [header, *rows]
+
+
+def odd_lines(values):
+    """Lines that a parser could lose, join or divide; as many as there were rows."""
+    header, *rows = lines_of(values)
+    odd = [
+        b'"',
+        b"",
+        b"\r",
+        b"\xff\xfe,\xc3",
+        b'1,"\\"',
+        b"\x00" * 40,
+        b"\xef\xbb\xbf1,true",
+        b"a\rb\rc",
+        b'"a"b"c',
+        b"," * 500,
+    ]
+    return [header, *odd, *rows[len(odd) : -1], b'"' + rows[-1]]
 
 
 def same_size(rows=40):
@@ -50,6 +68,7 @@ def same_size(rows=40):
         "all null": lines_of(changed(base, region=None, cost=None, day=None, smoker=None, grade=None, age=None)),
         "all equal": lines_of(changed(base, region="01", grade="low", parity=0, age=0, smoker=True)),
         "malformed cells": ragged(base),
+        "odd lines": odd_lines(base),
         "unreadable": lines_of(changed(base, age="?", cost="n/a", day="31st of May", seen="noon", parity="one")),
     }
 
@@ -96,7 +115,7 @@ def typed_databases():
 
 def few(every):
     """The most different ones, for variants of a command."""
-    return {name: every[name] for name in ("base", "new categories", "all null", "malformed cells", list(every)[-2])}
+    return {name: every[name] for name in ("base", "new categories", "malformed cells", "odd lines", list(every)[-2])}
 
 
 def write(folder, lines, document=None):

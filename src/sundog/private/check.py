@@ -18,7 +18,7 @@ from sundog.sources.duck import DuckTable
 from sundog.sources.files import text_files
 from sundog.sources.inspect import SHAPES, Cells, Keys, inspect, inspect_keys
 from sundog.sources.ragged import NONE, LineMarks, Lines, count_lines
-from sundog.sources.sniff import byte_chunks
+from sundog.sources.streams import byte_chunks
 
 BRAND = "CONFIDENTIAL: counted on real rows without noise, outside every privacy guarantee. Do not release."
 

@@ -18,7 +18,8 @@ from sundog.private.table import PrivateTable, open_private
 from sundog.sources.duck import DuckTable
 from sundog.sources.files import text_files
 from sundog.sources.profile import Wanted, details, overview
-from sundog.sources.sniff import Guess, byte_chunks, guess_dialect
+from sundog.sources.sniff import Guess, guess_dialect
+from sundog.sources.streams import byte_chunks
 
 BRAND = "CONFIDENTIAL DRAFT: read off the data. Review every field (sundog schema review) against public knowledge."
 NO_GUESS = Guess({}, (), 0)

@@ -5,7 +5,6 @@ later a cluster, where every executor adds up its own part and only the totals t
 """
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Protocol
 
 import numpy as np
@@ -46,15 +45,14 @@ class Source(Protocol):
 def check_columns(found: tuple[str, ...], wanted: tuple[str, ...]) -> None:
     """Refuse, before any row is read, a table that lacks a declared column.
 
-    Of the names that are there only near ones are told: where a file has no header line, they are a row's cells.
+    Of the names that are there none is told: where a file has no header line, they are a row's cells.
     """
     lacking = [name for name in wanted if name not in found]
     if lacking:
-        near = get_close_matches(lacking[0].casefold(), [name.casefold() for name in found], n=1, cutoff=0.8)
-        hint = next((f", of which {name!r} comes near" for name in found if [name.casefold()] == near), "")
         raise UserError(
             f"the table lacks the column {lacking[0]!r}"
             + (f" and {len(lacking) - 1} more" if lacking[1:] else "")
-            + f"; columns found: {len(found)}{hint}. Mend the schema or the table (a text file needs a header line; one "
-            "with another separator than comma or tab needs --delimiter)."
+            + f"; columns found: {len(found)}. Names must agree in every letter and in case. Mend the schema or the table (a "
+            "text file needs a header line, or --no-header; one with another separator than comma or tab needs "
+            "--delimiter)."
         )

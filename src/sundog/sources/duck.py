@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -52,6 +52,13 @@ def connect() -> Any:
     return connection
 
 
+class FallibleStream(Protocol):
+    """What the engine reads through Python: it remembers what stopped it."""
+
+    def take_failure(self) -> BaseException | None:
+        """What stopped it, told once: kept here, it would keep the engine alive."""
+
+
 @dataclass
 class DuckTable:
     """A relation of a DuckDB connection, or batches fed to it. `raw` maps the names users know to the engine's columns."""
@@ -63,6 +70,7 @@ class DuckTable:
     feed: Feed | None = None
     refused: dict[str, str] = field(default_factory=dict)
     untyped: bool = False
+    stream: FallibleStream | None = None
     _types: set[str] = field(default_factory=set, repr=False)
 
     @property
@@ -156,15 +164,19 @@ class DuckTable:
         """
         named = ", ".join(f"{part} AS part{k}" for k, part in enumerate(expressions.values()))
         if unit.column is None:
-            relation = self._relation(list(expressions))
-            yield from self.connection.sql(f"SELECT {named} FROM {relation}").to_arrow_reader(BATCH)
+            yield from self._read_batches(f"SELECT {named} FROM {self._relation(list(expressions))}")
             return
         relation = self._relation([*expressions, unit.column])
         key = f"COALESCE('=' || {self.raw[unit.column].as_text()}, '')"
         order = ", ".join(["unit", *(f"part{k}" for k in range(len(expressions)))])
         inner = f"SELECT {named}, {key} AS unit FROM {relation}"
         sql = f"SELECT * FROM ({inner}) ORDER BY unit, hash({order})"
-        yield from _first_of_each(self.connection.sql(sql).to_arrow_reader(BATCH), unit.rows)
+        yield from _first_of_each(self._read_batches(sql), unit.rows)
+
+    def _read_batches(self, sql: str) -> Iterator[pa.RecordBatch]:
+        """What a query gives; closed in any case, and without Python's lock, which a text file's reader may wait for."""
+        with self.connection.sql(sql).to_arrow_reader(BATCH) as reader:
+            yield from reader
 
     def one_row(self, names: Sequence[str], query: Callable[[str], str], *, schema: Schema | None = None) -> list[Any]:
         """The one row of a query over these columns; `query` gives its SQL for the relation that holds them."""
@@ -181,13 +193,16 @@ class DuckTable:
 
     @contextmanager
     def quiet_failures(self) -> Iterator[None]:
-        """Turn the engine's failures into one sentence that quotes nothing."""
+        """Turn the engine's failures into one sentence that quotes nothing; ours (an interruption too) stay as they are."""
         try:
             yield
         except UserError:
             raise
         except Exception as error:  # engines and readers fail in many ways, and any of their texts may quote a cell
             withhold(error)
+            own = None if self.stream is None else self.stream.take_failure()
+            if isinstance(own, UserError | KeyboardInterrupt):
+                raise own from None
             raise UserError(
                 f"{self.label}: the engine failed while reading it (its message may quote cells, so it is withheld). "
                 "Check that the file is complete and of the kind its name says."

@@ -1,24 +1,17 @@
-"""Files as tables, by their endings: text, typed columns, databases; single files and globs.
+"""Files as tables, by their endings: text, typed columns, databases; single files and globs."""
 
-A CSV file's dialect is declared, never guessed from its rows: comma (or tab for .tsv), double quotes, one header line.
-Lines too short are filled with nulls, surplus cells and unreadable lines are dropped; no line can stop a run.
-"""
-
-import csv
 import glob
-import gzip
-import zlib
 from pathlib import Path
-from typing import Any
 
 from sundog.domain.dialect import STANDARD, Dialect
 from sundog.errors import UserError
 from sundog.sources.columnar import OPENERS, open_columnar
 from sundog.sources.databases import DATABASE, open_database, query_file
-from sundog.sources.duck import DuckTable, connect
-from sundog.sources.encode import RawColumn, literal
+from sundog.sources.duck import DuckTable
 from sundog.sources.spreadsheet import SHEETS, open_sheet
 from sundog.sources.statistics import READERS, open_statistics
+from sundog.sources.streams import ARCHIVE, COMPRESSION, member_of, split_archive
+from sundog.sources.text import open_text
 
 TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ","}
 
@@ -33,7 +26,7 @@ def open_file(data: str | Path, *, dialect: Dialect = STANDARD, sql: str | None 
     if kind in SHEETS and len(paths) > 1:
         raise UserError(f"data {name!r} names {len(paths)} spreadsheets; name one.")
     if kind in TEXT:
-        table = _open_text(paths, dialect.delimiter or TEXT[kind])
+        table = open_text(paths, dialect, delimiter=dialect.delimiter or TEXT[kind])
     elif kind in OPENERS:
         table = open_columnar(paths, kind)
     elif kind in READERS:
@@ -43,7 +36,7 @@ def open_file(data: str | Path, *, dialect: Dialect = STANDARD, sql: str | None 
     else:
         allowed = ", ".join([*TEXT, *OPENERS, *SHEETS, *READERS, *DATABASE])
         raise UserError(
-            f"data file {name!r}: unknown kind {kind or '(no ending)'!r}; allowed are {allowed} (also .gz text)."
+            f"data file {name!r}: unknown kind {kind or '(no ending)'!r}; allowed are {allowed} (text also as .gz, .bz2, .zst or .zip)."
         )
     return table if sql is None else query_file(table, sql)
 
@@ -63,7 +56,7 @@ def text_files(data: str | Path) -> tuple[list[str], str]:
 
 
 def _paths(data: str) -> list[str]:
-    if Path(data).is_file():
+    if Path(split_archive(data)[0]).is_file():
         return [data]
     if Path(data).is_dir():
         raise UserError(f"data {data!r} is a folder; name a file or a glob such as {data.rstrip('/')}/*.parquet.")
@@ -76,44 +69,9 @@ def _paths(data: str) -> list[str]:
 
 
 def _kind(path: str) -> str:
+    """The ending that says what is in a file, within its compression or archive."""
+    place, member = split_archive(path)
+    if place.lower().endswith(ARCHIVE):
+        return Path(member_of(place, member)).suffix.lower()
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    return suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else (suffixes[-1] if suffixes else "")
-
-
-def _open_text(paths: list[str], delimiter: str) -> DuckTable:
-    header = _header(paths[0], delimiter)
-    for path in paths[1:]:
-        if _header(path, delimiter) != header:
-            raise UserError(f"{path!r} has another header line than {paths[0]!r}; files of one table must agree.")
-    twice = next((name for name in header if header.count(name) > 1 and name), None)
-    if twice is not None:  # named by their places: a first line that is no header would be a row
-        places = " and ".join(str(k) for k, name in enumerate(header, start=1) if name == twice)
-        raise UserError(f"{paths[0]!r}: columns {places} have the same name in its header; names must be unique.")
-    spec = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(header)))
-    relation = (
-        f"read_csv({_listed(paths)}, columns={{{spec}}}, auto_detect=false, header=true, delim={literal(delimiter)}, "
-        "quote='\"', escape='\"', strict_mode=false, null_padding=true, ignore_errors=true, parallel=false, "
-        "allow_quoted_nulls=false, max_line_size=67108864, buffer_size=268435456)"
-    )
-    raw = {name: RawColumn(f"c{k}", "VARCHAR") for k, name in enumerate(header)}
-    return DuckTable(connect(), relation, raw, label=f"data file {paths[0]!r}")
-
-
-def _header(path: str, delimiter: str) -> list[str]:
-    opener: Any = gzip.open if path.lower().endswith(".gz") else open
-    try:
-        # The first block holds rows too; their bytes must not decide whether the file opens.
-        with opener(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-            header = next(csv.reader(file, delimiter=delimiter), None)
-    except (OSError, EOFError, csv.Error, zlib.error):
-        raise UserError(f"data file {path!r} cannot be read; check that it is complete and readable.") from None
-    if header and any("\udc80" <= letter <= "\udcff" for name in header for letter in name):
-        raise UserError(f"data file {path!r}: its header is not UTF-8 text; convert it to UTF-8.")
-    if not header:
-        raise UserError(f"data file {path!r} is empty; it needs a header line with the column names.")
-    return header
-
-
-def _listed(paths: list[str]) -> str:
-    """The paths in SQL, as they are: the engine would take '*' or '[' in a name for a pattern."""
-    return f"[{', '.join(literal(glob.escape(path)) for path in paths)}]"
+    return next((suffix for suffix in reversed(suffixes) if suffix not in COMPRESSION), "")

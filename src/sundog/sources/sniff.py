@@ -11,13 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from sundog.domain.readings import DATES, NUMBERS
-from sundog.errors import UserError
 
 DELIMITERS = (",", ";", "\t", "|")
-CHUNK = 1 << 22
 HEAD = 1 << 18
 """So many bytes are looked at line by line."""
 LONGEST = 1 << 20
@@ -58,16 +54,6 @@ def guess_dialect(chunks: Iterable[bytes], *, delimiter: str, given: dict[str, A
             known[part[0]] = part[1]
             why.append(part[2])
     return Guess(known, tuple(why), len(_cells(lines[0], mark)) if lines else 0)
-
-
-def byte_chunks(path: str) -> Iterator[bytes]:
-    """A file's bytes, decompressed."""
-    try:
-        with pa.input_stream(path, compression="gzip" if path.lower().endswith(".gz") else None) as file:
-            while chunk := file.read(CHUNK):
-                yield chunk
-    except (OSError, pa.ArrowException):
-        raise UserError(f"data file {path!r} cannot be read; check that it is complete and readable.") from None
 
 
 def _scan(chunks: Iterable[bytes]) -> tuple[bytes, int, int, bool]:
