@@ -148,6 +148,38 @@ def test_cells_that_cannot_be_read_are_counted():
     assert "1 cells cannot be read" in field["why"]
 
 
+def test_names_of_columns_help_where_numbers_alone_do_not():
+    numbers = [str(k) for k in range(500)] * 2
+    assert column(numbers, name="patient_nbr")["identifier"] is True
+    assert column(numbers, name="case number")["identifier"] is True
+    assert column(numbers, name="number_of_visits")["type"] == "integer"
+    assert column(["1", "2", "7"] * 20, name="admission_type_id")["categories"] == [1, 2, 7]
+    assert column([1, 2, 7] * 20, name="admissionTypeId")["categories"] == [1, 2, 7]
+    assert "categories" not in column(["1", "2", "7"] * 20, name="visits")
+    assert column([f"{k}" for k in range(10000, 10040)] * 5, name="zip")["type"] == "string"
+
+
+def test_codes_among_numbers_make_them_all_codes():
+    field = column([f"{k / 100:.2f}" for k in range(25000, 25099)] * 20 + ["V45", "E880.1"] * 10)
+    assert field["type"] == "string"
+    assert len(field["categories"]) == 101
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "bounds"),
+    [
+        (18, 97, (0, 100)),
+        (-1, 871, (-1, 900)),
+        (-8019, 102127, (-9000, 110000)),
+        (1998, 2023, (1990, 2030)),
+        (1, 5, (1, 5)),
+    ],
+)
+def test_bounds_are_near_and_round(low, high, bounds):
+    found = column([low, high, *range(low, high, max(1, (high - low) // 20))] * 3)["constraints"]
+    assert (found["minimum"], found["maximum"]) == bounds
+
+
 def test_bounds_are_round_and_outside_of_what_was_seen():
     field = column([18.25, 97.75, 44.5] * 10)
     assert field["constraints"] == {"minimum": 0.0, "maximum": 100.0, "required": True}

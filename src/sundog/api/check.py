@@ -74,10 +74,11 @@ def verdict(found: TableCheck) -> str:
     """The whole in a sentence."""
     if not found.findings:
         return "Every cell was understood as the schema declares."
-    mend = sorted({name or "lines" for name, finding in found.findings if finding.share >= MEND})
+    named = {column.name for column in found.columns} | {""}
+    mend = sorted({name or "lines" for name, finding in found.findings if name in named and finding.share >= MEND})
     if mend:
         return f"To be mended before anything is spent: {', '.join(mend)}."
-    return "Read well; a few cells are worth a look."
+    return "Read well; what follows is worth a look."
 
 
 def check_lines(found: TableCheck) -> list[str]:

@@ -6,7 +6,7 @@ numbers and whole years. What cannot be modelled (names, identifiers, free text)
 
 from typing import Any
 
-from sundog.domain.drafting.seen import CODE_WORDS, ID_WORDS, MANY_CODES, MISSING, NAME_WORDS, UNKNOWN, Seen
+from sundog.domain.drafting.seen import CODE, CODE_WORDS, MANY_CODES, MISSING, NAME_WORDS, UNKNOWN, Seen
 from sundog.domain.drafting.truths import BOOLEANS
 from sundog.domain.drafting.values import Judgement, best_reading, left_out, read_values
 
@@ -19,7 +19,6 @@ PATTERNS = {
     "UUIDs": r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
     "IP addresses": r"\d{1,3}(\.\d{1,3}){3}",
 }
-CODE = r"[A-Z]{1,3}\d{1,3}(\.[A-Z0-9]{1,4})?|\d+-\d+(\.[a-z0-9]+)?"
 NAME = r"[^\W\d_][^\W\d_'.\-]*\.?([ ,'\-]+[^\W\d_][^\W\d_'.\-]*\.?){0,3}"
 
 
@@ -110,7 +109,7 @@ def _labels(seen: Seen, _: bool) -> Judgement:
     most = MANY_CODES if code else MANY_LABELS
     if not code and seen.distinct > 20 and seen.distinct > 0.9 * seen.filled:
         return left_out("nearly every cell is different")
-    if seen.hints & ID_WORDS and not code and seen.distinct > FEW_LABELS:
+    if seen.called_key and not code and seen.distinct > FEW_LABELS:
         return left_out(f"{seen.about} different texts in a column called a key")
     return _list(seen, "Codes." if code else "Labels.") if _listable(seen, most=most) else None
 

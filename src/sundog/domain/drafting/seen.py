@@ -11,7 +11,9 @@ MISSING = ("na", "n/a", "#n/a", "n.a.", "nan", "null", "-", "--", "---", "?", ".
 """Words that mean "missing" wherever they stand."""
 UNKNOWN = ("unknown", "unbekannt", "unk", "none", "nil", "missing", "not available", "inconnu")
 """Words that mean "missing" among numbers, dates and truth values; among labels they are labels."""
-ID_WORDS = {"id", "nr", "no", "num", "number", "nummer", "key", "uuid", "guid", "ssn", "mrn", "pid", "fallnr", "caseno"}
+ID_WORDS = {"id", "key", "uuid", "guid", "ssn", "mrn", "pid", "nbr", "caseno"}
+ID_ENDINGS = {"nr", "no", "num", "number", "nummer"}
+"""Words that name a key at the end of a name (case number), and a count elsewhere (number of visits)."""
 NAME_WORDS = {
     "name",
     "names",
@@ -24,7 +26,24 @@ NAME_WORDS = {
     "nom",
     "prenom",
 }
-CODE_WORDS = {"zip", "plz", "postcode", "postal", "code", "icd", "ops", "drg", "nace", "naics", "isco", "cpt", "atc"}
+CODE_WORDS = {
+    "zip",
+    "plz",
+    "postcode",
+    "postal",
+    "code",
+    "icd",
+    "ops",
+    "drg",
+    "nace",
+    "naics",
+    "isco",
+    "cpt",
+    "atc",
+    "type",
+    "class",
+}
+CODE = r"[A-Z]{1,3}\d{1,3}(\.[A-Z0-9]{1,4})?|\d+-\d+(\.[a-z0-9]+)?"
 MANY_CODES = 5000
 """So many different codes may be listed."""
 
@@ -49,8 +68,17 @@ class Seen:
     @property
     def hints(self) -> set[str]:
         """The words in the column's name."""
+        return set(self._tokens)
+
+    @property
+    def called_key(self) -> bool:
+        """Whether the name calls it a key."""
+        return bool(self.hints & ID_WORDS) or self._tokens[-1] in ID_ENDINGS
+
+    @property
+    def _tokens(self) -> list[str]:
         apart = re.sub(r"([a-z])([A-Z])", r"\1 \2", self.name).casefold()
-        return set(re.split(r"[\W_]+", apart))
+        return re.split(r"[\W_]+", apart)
 
     def missing_words(self, *, among_labels: bool) -> list[str]:
         """The words in the column that mean "missing"."""
@@ -90,4 +118,4 @@ def candidates(kind: str, sample: Sequence[str]) -> tuple[Reading, ...]:
 
 def lists_labels(seen: Seen) -> bool:
     """Whether a column has few enough different texts for a list."""
-    return seen.kind == "text" and seen.distinct <= MANY_CODES
+    return seen.kind in ("text", "whole") and seen.distinct <= MANY_CODES

@@ -1,15 +1,17 @@
 """Numbers and moments in a draft: which reading is meant, between which bounds, and what is doubtful about it. Pure."""
 
 import math
+import re
 from typing import Any
 
 from sundog.domain.columns import GRID_LIMIT
-from sundog.domain.drafting.seen import ID_WORDS, MISSING, UNKNOWN, Seen
+from sundog.domain.drafting.seen import CODE, CODE_WORDS, MISSING, UNKNOWN, Seen
 from sundog.domain.readings import Reading, ambiguous
 
 MOSTLY = 0.98
 """A reading is taken if it reads this share of the cells that are not missing."""
 MOST_DECIMALS = 6
+FEW_CODES = 50
 
 Judgement = tuple[dict[str, Any], str] | None
 
@@ -22,13 +24,19 @@ def left_out(what: str) -> Judgement:
 def read_values(seen: Seen, comma: bool) -> Judgement:
     """The field of a column that some reading reads; None where none does."""
     best = best_reading(seen, comma=comma)
-    if best is None:
+    if best is None or _odd_codes(seen, best):
         return None
     reach = seen.reaches[best]
     unread = seen.known - reach.count
     note = f" {unread:,} cells cannot be read." if unread > 0 else ""
     found = _number(seen, best) if best.kind == "number" else _moment(seen, best)
     return (found[0], f"{found[1]}{_doubt(seen, best)}{note}") if found is not None else None
+
+
+def _odd_codes(seen: Seen, best: Reading) -> bool:
+    """Whether what a reading of numbers does not read are codes (E880 among 250.01): then all of them are."""
+    odd = [text for text in seen.labels or {} if not best.reads(text) and text.casefold() not in (*MISSING, *UNKNOWN)]
+    return best.kind == "number" and bool(odd) and sum(bool(re.fullmatch(CODE, text)) for text in odd) >= 0.9 * len(odd)
 
 
 def best_reading(seen: Seen, *, comma: bool) -> Reading | None:
@@ -74,7 +82,9 @@ def _number(seen: Seen, best: Reading) -> Judgement:
     reach = seen.reaches[best]
     decimals = min(reach.fine, MOST_DECIMALS)
     if not decimals and _numbers_rows(seen, reach):
-        return left_out("nearly every number is different, as in a running number or key")
+        return left_out("numbers that name rows or people, as a running number or key does")
+    if not decimals and seen.hints & {"id", *CODE_WORDS} and seen.labels and len(seen.labels) <= FEW_CODES:
+        return _number_codes(seen, best)
     low, high = _bounds(reach.low, reach.high)
     reaching = math.floor(math.log10(GRID_LIMIT / 2 / max(abs(low), abs(high), 1)))
     if reaching < 0:
@@ -87,6 +97,15 @@ def _number(seen: Seen, best: Reading) -> Judgement:
     bounds = {"minimum": low if decimals else int(low), "maximum": high if decimals else int(high)}
     own = {"sundog": {"decimals": min(decimals, reaching)}} if decimals else {}
     return {"type": "number" if decimals else "integer", **marks, "constraints": bounds, **own}, why
+
+
+def _number_codes(seen: Seen, best: Reading) -> Judgement:
+    """Whole numbers that the name calls codes: labels, since their sizes mean nothing."""
+    codes = sorted(
+        {int(text) for text in seen.labels or {} if re.fullmatch(r"[+-]?\d{1,9}", text) and best.reads(text)}
+    )
+    why = f"Whole numbers that the name calls codes, {len(codes)} different ones: labels, not amounts."
+    return {"type": "integer", "categories": codes}, why
 
 
 def _written(seen: Seen, best: Reading) -> str:
@@ -103,11 +122,12 @@ def _written(seen: Seen, best: Reading) -> str:
 
 
 def _numbers_rows(seen: Seen, reach: Any) -> bool:
-    """Whether whole numbers name the rows: all different, and called so, of one length, or without gaps."""
+    """Whether whole numbers name rows or people: many and called so, or all different, of one length or without gaps."""
+    if seen.called_key and seen.distinct > max(FEW_CODES, 0.2 * seen.filled):
+        return True
     if seen.filled < 20 or seen.distinct < 0.95 * seen.filled:
         return False
-    dense = reach.high - reach.low + 1 <= 1.05 * seen.filled
-    return bool(seen.hints & ID_WORDS) or dense or seen.shortest == seen.longest >= 6
+    return reach.high - reach.low + 1 <= 1.05 * seen.filled or seen.shortest == seen.longest >= 6
 
 
 def _sentinel(seen: Seen, reach: Any) -> str:
@@ -121,9 +141,17 @@ def _sentinel(seen: Seen, reach: Any) -> str:
 def _bounds(low: float, high: float) -> tuple[float, float]:
     """Round numbers outside of what was seen; zero where the lowest is near it."""
     span = high - low
-    step = 10.0 ** math.floor(math.log10(span)) if span > 0 else 10.0 ** math.floor(math.log10(max(abs(high), 1)))
-    lower = 0.0 if 0 <= low < span and span >= 10 else math.floor(low / step) * step
-    return float(f"{lower:.10g}"), float(f"{math.ceil(high / step) * step:.10g}")
+    lower = 0.0 if 0 <= low < span and span >= 10 else math.floor(low / _step(low, span)) * _step(low, span)
+    upper = math.ceil(high / _step(high, span)) * _step(high, span)
+    return float(f"{lower:.10g}"), float(f"{upper:.10g}")
+
+
+def _step(value: float, span: float) -> float:
+    """What an end is rounded to: its leading digit (two digits after a 1), and no coarser than the span."""
+    digits = math.floor(math.log10(abs(value))) if value else 0
+    leading = abs(value) / 10.0**digits
+    own = 10.0 ** (digits - (1 <= leading < 2))
+    return min(own, 10.0 ** math.floor(math.log10(span))) if span > 0 else own
 
 
 def _moment(seen: Seen, best: Reading) -> Judgement:
