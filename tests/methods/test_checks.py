@@ -118,3 +118,14 @@ def test_weights_that_a_rule_cannot_use_are_refused(tmp_path):
             with pytest.raises(UserError, match="cannot weight queries"):
                 made(SCHEMA, tmp_path, method=name, workload=weighted)
     assert recipe_of("mst").rule == METHODS["mst"].rule
+
+
+def test_a_model_that_could_not_be_fitted_is_refused_before_paying(tmp_path):
+    wide = {"type": "integer", "constraints": {"minimum": 0, "maximum": 99, "required": True}}
+    schema = Schema.from_json({"fields": [wide | {"name": f"n{k}"} for k in range(9)]})
+    with pytest.raises(UserError, match=r"a model of about .* MB; at most 32 are allowed"):
+        made(schema, tmp_path, method="private-gsd/mst")
+    assert not (tmp_path / "ledger.db").exists()
+    for fine in ("mst", "aim", "mwem-pgm", "private-gsd"):
+        made(schema, tmp_path, method=fine)
+    made(SCHEMA, tmp_path, method="private-gsd/mst")

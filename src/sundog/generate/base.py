@@ -58,6 +58,9 @@ class SizeLimited(Protocol):
     def megabytes_with(self, state: Any, queries: Sequence[Query]) -> list[float]:
         """For each of these queries, what the model would take if it were measured too."""
 
+    def megabytes_of(self, schema: Schema, queries: Sequence[Query], *, cells: int | None) -> float:
+        """About what a model of all these queries would take, numbers in at most so many cells."""
+
 
 @runtime_checkable
 class UsesPublic(Protocol):

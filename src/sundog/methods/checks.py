@@ -7,11 +7,14 @@ from sundog.domain import Schema
 from sundog.domain.constraints.kinds import Linear, ProtectedStatistic
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
-from sundog.generate import Constrained, can_use
+from sundog.generate import Constrained, SizeLimited, can_use
 from sundog.generate.particles.declared_penalties import sigmoid_query
 from sundog.methods.recipe import Recipe
 from sundog.methods.recipes import METHODS
 from sundog.queries import Query
+
+FAR = 10.0
+"""So many times the limit is more than merging rare labels could make up for."""
 
 
 def check_recipe(recipe: Recipe, schema: Schema, *, public: Rows | None) -> None:
@@ -21,8 +24,23 @@ def check_recipe(recipe: Recipe, schema: Schema, *, public: Rows | None) -> None
     for query in recipe.workload(schema):
         if not recipe.rule.accepts(query):
             _refuse_query(recipe, query, "choose", among=queries, schema=schema)
+    check_size(recipe, schema)
     if public is not None:
         check_public(recipe, public)
+
+
+def check_size(recipe: Recipe, schema: Schema) -> None:
+    """Refuse a model that would be far larger than allowed, where all queries are measured: it could not be fitted later."""
+    if not (isinstance(recipe.generator, SizeLimited) and recipe.rule.measures_all):
+        return
+    cells = None if recipe.bins is None else recipe.bins.most
+    size = recipe.generator.megabytes_of(schema, recipe.workload(schema), cells=cells)
+    if size > FAR * recipe.generator.megabytes:
+        raise UserError(
+            f"method {recipe.name!r}: all that it measures would need a model of about {size:.3g} MB; at most "
+            f"{recipe.generator.megabytes:g} are allowed. Choose by mst, aim or mwem-pgm, which keep it small, generate by "
+            "another method, or raise the setting 'megabytes'."
+        )
 
 
 def methods_supporting(queries: Sequence[Query], schema: Schema) -> list[str]:

@@ -55,6 +55,7 @@ class AIM:
     selects = True
     reads_model = True
     columns_first = True
+    measures_all = False
     refits = True
 
     def __post_init__(self) -> None:

@@ -54,6 +54,7 @@ class Allocate:
     selects = False
     reads_model = False
     columns_first = True
+    measures_all = False
     refits = False
 
     def __post_init__(self) -> None:

@@ -23,6 +23,9 @@ class SelectionRule(Protocol):
     columns_first: bool
     """Whether it needs every column measured alone first, also where users bring their own workload."""
 
+    measures_all: bool
+    """Whether it measures the whole workload, so that a model that grows with it can be foreseen."""
+
     refits: bool
     """Whether its next proposal needs the model fitted to what was just measured; if not, fitting waits to the end."""
 

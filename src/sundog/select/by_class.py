@@ -29,6 +29,7 @@ class ByClass:
     selects = False
     reads_model = False
     columns_first = True
+    measures_all = True
     refits = False
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ class Everything:
     selects = False
     reads_model = False
     columns_first = False
+    measures_all = True
     refits = False
 
     def weighted(self, weights: tuple[float, ...]) -> "Everything":

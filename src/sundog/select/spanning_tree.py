@@ -26,6 +26,7 @@ class SpanningTree:
     selects = True
     reads_model = True
     columns_first = True
+    measures_all = False
     refits = False
 
     def __post_init__(self) -> None:

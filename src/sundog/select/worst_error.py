@@ -36,6 +36,7 @@ class WorstError:
     selects = True
     reads_model = True
     columns_first = True
+    measures_all = False
     refits = True
 
     def __post_init__(self) -> None:

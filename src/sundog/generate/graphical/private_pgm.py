@@ -27,7 +27,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from sundog.declare import Range, check_declared
-from sundog.domain import Schema
+from sundog.domain import Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
@@ -138,6 +138,16 @@ class Graphical:
         sizes = [axis.size for axis in state.axes]
         near = neighbours(len(sizes), state.potentials)
         return [self._megabytes_with(state, query, near, sizes) for query in queries]
+
+    def megabytes_of(self, schema: Schema, queries: Sequence[Query], *, cells: int | None) -> float:
+        """The size of the junction tree of all of them, on their own axes or, numbers, on at most `cells` cells."""
+        sizes = [1] * len(schema.columns)
+        for axis in (axis for query in queries for axis in query.axes):  # type: ignore[attr-defined]
+            k = schema.position(axis.column)
+            most = cells if cells is not None and isinstance(schema.columns[k], Numeric) else axis.size
+            sizes[k] = max(sizes[k], min(axis.size, most))
+        cliques = [tuple(schema.position(name) for name in query.columns) for query in queries]
+        return CELL_MEGABYTES * elimination_order(neighbours(len(sizes), cliques), sizes)[1]
 
     @staticmethod
     def _megabytes_with(
