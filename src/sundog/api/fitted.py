@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from sundog.domain import Schema
+from sundog.errors import UserError
 from sundog.generate.stored import NotStorable, rebuilt, stored
 
 NAME = "fitted.npz"
@@ -51,7 +52,7 @@ def load_fitted(folder: Path, *, schema: Schema, settings: Mapping[str, Any]) ->
         return rebuilt(head["tree"], arrays, schema)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, RecursionError, MemoryError):
         return None
-    except (NotStorable, zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError):
+    except (UserError, zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError):
         return None
 
 

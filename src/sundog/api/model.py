@@ -22,7 +22,6 @@ from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.evaluate.reading import open_synthetic
 from sundog.generate import ending_of
-from sundog.generate.stored import check_codes
 from sundog.json_files import read_json
 from sundog.methods.checks import check_public, check_requests, unsupported
 from sundog.methods.loop import fit_released, sample
@@ -95,7 +94,6 @@ class Model:
         key = split(key_of(self.seed), 2)[1] if seed is None else key_of(seed)
         wanted = self.released.rows if rows is None else rows
         drawn = sample(key, self.recipe.generator, schema=self.released.schema, state=self.state, rows=wanted)
-        check_codes(drawn)
         if not self.released.adjustments:
             return drawn
         adjusted = match(
