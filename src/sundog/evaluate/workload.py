@@ -64,10 +64,8 @@ class MeasuredError:
 
     def score(self, subject: Measured) -> Score | None:
         """Over all answers, and by query class; None where nothing was measured."""
-        measurements, rows = subject.released.measurements, len(subject.synthetic)
-        gaps = [
-            np.abs(m.values / subject.released.rows - answer(m.query, subject.synthetic) / rows) for m in measurements
-        ]
+        measurements, rows = subject.released.measurements, subject.released.rows
+        gaps = [np.abs(m.values / m.query.scale / rows - shares(m.query, subject.synthetic)) for m in measurements]
         return by_class([m.query for m in measurements], gaps, statistic=self.statistic)
 
 
@@ -106,7 +104,7 @@ def query_class(query: Query) -> str:
 
 def shares(query: Query, rows: Rows) -> Float[np.ndarray, " cells"]:
     """The answers as shares of the rows."""
-    return answer(query, rows) / max(len(rows), 1)
+    return answer(query, rows) / query.scale / max(len(rows), 1)
 
 
 def by_class(

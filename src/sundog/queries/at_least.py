@@ -11,7 +11,7 @@ The relaxation is the polynomial extension: the chance that independent columns 
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -25,7 +25,7 @@ from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
-from sundog.queries.base import answer, whole_key
+from sundog.queries.base import OneBlock, answer
 from sundog.queries.choosing import label_names, sampled
 from sundog.queries.marginal import Marginal
 from sundog.sizes import whole_number
@@ -35,13 +35,11 @@ MOST_COLUMNS = 12
 
 
 @dataclass(frozen=True)
-class AtLeast:
+class AtLeast(OneBlock):
     """How many rows agree with each combination of cells in at least `least` of the columns."""
 
     marginal: Marginal
     least: int
-    partition = False
-    scale = 1
 
     def __post_init__(self) -> None:
         whole_number("at least: t", self.least, most=len(self.marginal.axes))
@@ -57,11 +55,6 @@ class AtLeast:
     def size(self) -> int:
         """The number of combinations."""
         return self.marginal.size
-
-    @property
-    def block(self) -> int:
-        """All combinations belong together."""
-        return self.size
 
     @cached_property
     def _agreeing(self) -> int:
@@ -98,10 +91,6 @@ class AtLeast:
         """The same number: every touched cell changes by 1."""
         return self.sensitivity_squared(neighbours)
 
-    def block_l1(self, neighbours: Neighbours) -> Fraction:
-        """All combinations are one block."""
-        return self.sensitivity_squared(neighbours)
-
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
         """1."""
         return Fraction(1)
@@ -118,14 +107,6 @@ class AtLeast:
             matches = np.eye(axis.size, dtype=np.int64)[rows.cells(axis)]
             agreeing += matches.reshape(len(rows), *(axis.size if k == place else 1 for k in range(len(self.columns))))
         return (agreeing >= self.least).reshape(len(rows), self.size).astype(np.int64)
-
-    def block_keys(self) -> list[bytes]:
-        """One name: it is one block."""
-        return whole_key(self)
-
-    def subset(self, blocks: Sequence[int]) -> "AtLeast":
-        """All combinations are one block, so this is the query itself."""
-        return self
 
     def describe(self) -> str:
         """The columns and t."""

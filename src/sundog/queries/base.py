@@ -4,13 +4,15 @@ Its sensitivity is a property of the query; its exact answer is additive over ro
 matter; its noise is an integer; and a noisy answer is all that a generator ever knows.
 
 A query holds one or many questions of a kind. What belongs together, and is chosen or measured as a whole, is a block:
-all cells of a marginal, the labels and the complement of one conditional threshold, a single prefix.
+all cells of a marginal, the labels and the complement of one conditional threshold, a single prefix. A class whose queries
+are one block takes from `OneBlock` all that follows from the rest, and has to say only: its columns and size, its norms, how
+rows are added, a few words, and JSON.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from jaxtyping import Int
@@ -18,6 +20,8 @@ from jaxtyping import Int
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
+
+AQuery = TypeVar("AQuery")
 
 
 class Query(Protocol):
@@ -78,6 +82,37 @@ class Query(Protocol):
         """The query that `to_json` described."""
 
 
+class OneBlock:
+    """A query whose answers all belong together, each counting rows: what then follows from the rest."""
+
+    partition: ClassVar[bool] = False
+    scale: ClassVar[int] = 1
+
+    @property
+    def block(self: Query) -> int:
+        """All answers."""
+        return self.size
+
+    def block_l1(self: Query, neighbours: Neighbours) -> Fraction:
+        """That of the whole answer."""
+        return self.sensitivity_l1(neighbours)
+
+    def block_keys(self: Query) -> list[bytes]:
+        """One name: what it is saved as."""
+        return [json.dumps(self.to_json(), sort_keys=True).encode()]
+
+    def subset(self: AQuery, blocks: Sequence[int]) -> AQuery:
+        """There is one block, so this is the query itself."""
+        return self
+
+    def vectors(self: Query, rows: Rows) -> Int[np.ndarray, "rows cells"]:
+        """The answer on every distinct row, one by one; classes that know better say it."""
+        codes = np.stack([rows.column(name) for name in self.columns])
+        _, first, which = np.unique(codes, axis=1, return_index=True, return_inverse=True)
+        singles = [Rows(rows.schema, tuple(column[[place]] for column in rows.codes)) for place in first]
+        return np.stack([answer(self, single) for single in singles])[which.ravel()]
+
+
 def answer(query: Query, rows: Rows) -> Int[np.ndarray, " cells"]:
     """The exact answer of a query on some rows."""
     totals = np.zeros(query.size, dtype=np.int64)
@@ -101,8 +136,3 @@ def segments(
         return np.arange(len(groups)), np.array([0, len(groups)])
     order = np.argsort(groups, kind="stable")
     return order, np.searchsorted(groups[order], np.arange(number + 1))
-
-
-def whole_key(query: Query) -> list[bytes]:
-    """The block names of a query that is one block."""
-    return [json.dumps(query.to_json(), sort_keys=True).encode()]

@@ -8,7 +8,7 @@ Sensitivities: add-remove 1/2; replace: 1 within a group (from one bound to the 
 missing value adds nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -21,7 +21,7 @@ from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
-from sundog.queries.base import whole_key
+from sundog.queries.base import OneBlock
 from sundog.queries.moment import centred
 
 SCALE = 1 << 10
@@ -29,12 +29,11 @@ SCALE = 1 << 10
 
 
 @dataclass(frozen=True)
-class GroupSums:
+class GroupSums(OneBlock):
     """The sum of a centred column in every cell of another column."""
 
     group: Axis
     column: str
-    partition = False
     scale = SCALE
 
     def __post_init__(self) -> None:
@@ -51,11 +50,6 @@ class GroupSums:
         """One sum a group."""
         return self.group.size
 
-    @property
-    def block(self) -> int:
-        """All groups belong together."""
-        return self.size
-
     def sensitivity_squared(self, neighbours: Neighbours) -> Fraction:
         """In units of 1/SCALE, squared: 1/4 or 1."""
         return Fraction(1, 4 if neighbours == "add-remove" else 1) * SCALE**2
@@ -68,10 +62,6 @@ class GroupSums:
         """In units of 1/SCALE: 1/2 or 1."""
         return self.sensitivity_l1(neighbours)
 
-    def block_l1(self, neighbours: Neighbours) -> Fraction:
-        """All groups are one block."""
-        return self.sensitivity_l1(neighbours)
-
     def add(self, rows: Rows, totals: Int[np.ndarray, " groups"]) -> None:
         """Add up centred values by group, in fixed point."""
         np.add.at(totals, rows.cells(self.group), centred(rows, self.column))
@@ -79,14 +69,6 @@ class GroupSums:
     def vectors(self, rows: Rows) -> Int[np.ndarray, "rows groups"]:
         """Every row's centred value at its group."""
         return np.eye(self.size, dtype=np.int64)[rows.cells(self.group)] * centred(rows, self.column)[:, None]
-
-    def block_keys(self) -> list[bytes]:
-        """One name: it is one block."""
-        return whole_key(self)
-
-    def subset(self, blocks: Sequence[int]) -> "GroupSums":
-        """All groups are one block, so this is the query itself."""
-        return self
 
     def describe(self) -> str:
         """Both columns."""

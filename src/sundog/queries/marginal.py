@@ -21,7 +21,7 @@ from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
-from sundog.queries.base import Query, whole_key
+from sundog.queries.base import OneBlock, Query
 from sundog.queries.choosing import label_names, sampled, targets_of
 
 MOST_CELLS = 2**31 - 1
@@ -29,12 +29,11 @@ MOST_CELLS = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Marginal:
+class Marginal(OneBlock):
     """The table of counts over some axes, flattened with the last axis fastest."""
 
     axes: tuple[Axis, ...]
     partition = True
-    scale = 1
 
     def __post_init__(self) -> None:
         if not self.axes or len(set(self.columns)) < len(self.axes):
@@ -60,11 +59,6 @@ class Marginal:
         """Itself, as the only one."""
         return (self,)
 
-    @property
-    def block(self) -> int:
-        """All cells belong together."""
-        return self.size
-
     @cached_property
     def size(self) -> int:
         """The number of cells."""
@@ -77,10 +71,6 @@ class Marginal:
     def sensitivity_l1(self, neighbours: Neighbours) -> Fraction:
         """1 (add-remove) or 2 (replace)."""
         return Fraction(1 if neighbours == "add-remove" else 2)
-
-    def block_l1(self, neighbours: Neighbours) -> Fraction:
-        """A marginal is one block."""
-        return self.sensitivity_l1(neighbours)
 
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
         """1: a row sits in one cell."""
@@ -106,11 +96,8 @@ class Marginal:
 
     def block_keys(self) -> list[bytes]:
         """One name: it is one block, the same in any order of its columns."""
-        return whole_key(Marginal(tuple(sorted(self.axes, key=lambda axis: axis.column))))
-
-    def subset(self, blocks: Sequence[int]) -> "Marginal":
-        """A marginal is one block, so this is the marginal itself."""
-        return self
+        in_order = Marginal(tuple(sorted(self.axes, key=lambda axis: axis.column)))
+        return OneBlock.block_keys(in_order)
 
     def describe(self) -> str:
         """The columns and their numbers of cells."""

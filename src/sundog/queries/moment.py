@@ -29,7 +29,7 @@ from sundog.domain import Column, Schema
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
-from sundog.queries.base import whole_key
+from sundog.queries.base import OneBlock
 from sundog.queries.choosing import numeric_names
 
 BITS = 10
@@ -38,13 +38,12 @@ SCALE = 1 << (2 * BITS)
 
 
 @dataclass(frozen=True)
-class Moments:
+class Moments(OneBlock):
     """The means of d columns and of their products, centred: d answers, then d (d + 1) / 2 by rows of the triangle."""
 
     columns: tuple[str, ...]
     within: tuple[tuple[int, int] | None, ...] = ()
     """For each column the first and last code of its range, or None for all of its bounds; empty: None for all."""
-    partition = False
     scale = SCALE
 
     def __post_init__(self) -> None:
@@ -73,11 +72,6 @@ class Moments:
         """D first and d (d + 1) / 2 second moments."""
         return self._d + self._d * (self._d + 1) // 2
 
-    @property
-    def block(self) -> int:
-        """All moments belong together."""
-        return self.size
-
     def sensitivity_squared(self, neighbours: Neighbours) -> Fraction:
         """In units of 1/SCALE, squared."""
         d = self._d
@@ -98,10 +92,6 @@ class Moments:
         """A first moment moves by at most 1/2, or by 1 when a row is replaced."""
         return Fraction(SCALE, 2) if neighbours == "add-remove" else Fraction(SCALE)
 
-    def block_l1(self, neighbours: Neighbours) -> Fraction:
-        """All moments are one block."""
-        return self.sensitivity_l1(neighbours)
-
     def add(self, rows: Rows, totals: Int[np.ndarray, " moments"]) -> None:
         """Add up centred values and products in fixed point."""
         values = self.values(rows)
@@ -113,14 +103,6 @@ class Moments:
         values = self.values(rows).T
         first, second = np.triu_indices(self._d)
         return np.concatenate([values << BITS, values[:, first] * values[:, second]], axis=1)
-
-    def block_keys(self) -> list[bytes]:
-        """One name: it is one block."""
-        return whole_key(self)
-
-    def subset(self, blocks: Sequence[int]) -> "Moments":
-        """All moments are one block, so this is the query itself."""
-        return self
 
     def describe(self) -> str:
         """The columns."""

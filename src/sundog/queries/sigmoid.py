@@ -6,9 +6,8 @@ In fixed point: weights and positions are rounded to 2^-10, their sum to 2^-12, 
 the table's least and greatest entry: sensitivity greatest - least (replace), greatest (add-remove).
 """
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,6 +20,7 @@ from sundog.domain import Column, Numeric, Schema
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
+from sundog.queries.base import OneBlock
 
 SCALE = 1000
 """Answers are counted in units of 1/SCALE rows."""
@@ -31,16 +31,14 @@ MOST_WEIGHT = 64
 
 
 @dataclass(frozen=True)
-class SigmoidSum:
+class SigmoidSum(OneBlock):
     """One answer: how many rows lie above the threshold, softly."""
 
     columns: tuple[str, ...]
     weights: tuple[float, ...]
     threshold: float
-    partition = False
     scale = SCALE
     size = 1
-    block = 1
 
     def __post_init__(self) -> None:
         if not self.columns or len(self.weights) != len(self.columns):
@@ -84,10 +82,6 @@ class SigmoidSum:
         """There is one answer."""
         return self.sensitivity_l1(neighbours)
 
-    def block_l1(self, neighbours: Neighbours) -> Fraction:
-        """There is one answer."""
-        return self.sensitivity_l1(neighbours)
-
     def add(self, rows: Rows, totals: Int[np.ndarray, " one"]) -> None:
         """Add up the table's entries."""
         totals += self._values(rows).sum()
@@ -101,14 +95,6 @@ class SigmoidSum:
     def vectors(self, rows: Rows) -> Int[np.ndarray, "rows one"]:
         """Every row's entry of the table."""
         return self._values(rows)[:, None]
-
-    def block_keys(self) -> list[bytes]:
-        """One name: it is one block."""
-        return [json.dumps(self.to_json(), sort_keys=True).encode()]
-
-    def subset(self, cells: Sequence[int]) -> "SigmoidSum":
-        """There is one answer, so this is the query itself."""
-        return self
 
     def describe(self) -> str:
         """The columns and the threshold."""

@@ -8,7 +8,7 @@ paper's closed ranges a boundary value would count twice on every level.
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,7 +22,7 @@ from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
-from sundog.queries.base import add_all, whole_key
+from sundog.queries.base import OneBlock, add_all
 from sundog.queries.choosing import label_names, numeric_names
 from sundog.queries.marginal import MOST_CELLS, Marginal
 from sundog.sizes import whole_number
@@ -32,13 +32,11 @@ MOST_TABLES = 4096
 
 
 @dataclass(frozen=True)
-class BinaryTree:
+class BinaryTree(OneBlock):
     """All tables of the tree, one after the other, coarse to fine."""
 
     tables: tuple[Marginal, ...]
     levels: int
-    partition = False
-    scale = 1
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -50,21 +48,12 @@ class BinaryTree:
         """The number of cells of all tables."""
         return sum(table.size for table in self.tables)
 
-    @property
-    def block(self) -> int:
-        """The whole tree belongs together."""
-        return self.size
-
     def sensitivity_squared(self, neighbours: Neighbours) -> Fraction:
         """Every table is a partition: 1 or 2 for each."""
         return sum((table.sensitivity_squared(neighbours) for table in self.tables), Fraction())
 
     def sensitivity_l1(self, neighbours: Neighbours) -> Fraction:
         """Every table is a partition: 1 or 2 for each."""
-        return self.sensitivity_squared(neighbours)
-
-    def block_l1(self, neighbours: Neighbours) -> Fraction:
-        """The whole tree is one block."""
         return self.sensitivity_squared(neighbours)
 
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
@@ -78,14 +67,6 @@ class BinaryTree:
     def vectors(self, rows: Rows) -> Int[np.ndarray, "rows cells"]:
         """A single 1 for every table."""
         return np.concatenate([table.vectors(rows) for table in self.tables], axis=1)
-
-    def block_keys(self) -> list[bytes]:
-        """One name: it is one block."""
-        return whole_key(self)
-
-    def subset(self, blocks: Sequence[int]) -> "BinaryTree":
-        """A tree is one block, so this is the tree itself."""
-        return self
 
     def describe(self) -> str:
         """The columns and the number of levels."""
