@@ -168,7 +168,7 @@ FIELD_MISTAKES = [
     (bounded("date", "2020-13-01", "2021-01-01"), "field 'x'.*'2020-13-01' is not an ISO date such as"),
     (bounded("date", 5, "2021-01-01"), "field 'x'.*5 is not an ISO date"),
     (bounded("datetime", "yesterday", "2021-01-01"), "field 'x'.*'yesterday' is not an ISO datetime such as"),
-    (bounded("integer", 0, 9, sundog={"bins": 0}), "field 'x'.*sundog.estimate.bins is 0; it must be 1 or more"),
+    (bounded("integer", 0, 9, sundog={"bins": 0}), "field 'x'.*sundog.bins is 0; it must be 1 or more"),
     (bounded("integer", 0, 9, sundog={"bins": [5, 3]}), "field 'x'.*increasing order"),
     (bounded("integer", 0, 9, sundog={"bins": ["a"]}), "field 'x'.*'a' is not a number"),
     (bounded("integer", 0, 9, sundog={"outOfDomain": "missing"}), "field 'x'.*outOfDomain is for categories.*Drop it"),

@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 from sundog.domain.columns import EPOCH, GRID_LIMIT, Categorical, Column, Identifier, Label, Numeric
 from sundog.domain.constraints.kinds import Constraint
 from sundog.domain.constraints.read import read_constraints
+from sundog.domain.derived import Derived, read_derived
 from sundog.domain.dialect import Dialect, read_dialect
 from sundog.domain.forms import Document, FieldModel, missing_texts, parse_document
 from sundog.domain.known_keys import only_known
@@ -29,6 +30,7 @@ class Declared(TypedDict):
     name: str | None
     field_order: tuple[str, ...]
     constraints: tuple[Constraint, ...]
+    derived: tuple[Derived, ...]
     dialect: Dialect
     origins: Mapping[str, Origin]
     document: Mapping[str, Any]
@@ -39,11 +41,12 @@ def read_document(document: Mapping[str, Any]) -> Declared:
     model = parse_document(document)
     names = tuple(field.name for field in model.fields)
     _refuse_duplicates(names)
-    columns = tuple(read_column(field) for field in model.fields if not field.identifier)
+    modelled = [field for field in model.fields if not field.identifier and field.derived is None]
+    columns = tuple(read_column(field) for field in modelled)
     identifiers = tuple(
         Identifier(field.name, regenerate=field.sundog.regenerate, whole_number=field.type == "integer")
         for field in model.fields
-        if field.identifier
+        if field.identifier and field.derived is None
     )
     return Declared(
         columns=columns,
@@ -53,6 +56,7 @@ def read_document(document: Mapping[str, Any]) -> Declared:
         field_order=names,
         dialect=read_dialect(model.dialect, names),
         constraints=read_constraints(model.constraints, columns),
+        derived=read_derived(model.fields, columns),
         origins={field.name: field.sundog.origin for field in model.fields},
         document=only_known(document, Document),
     )
@@ -232,10 +236,10 @@ def _bins(field: FieldModel, unit: Any, lower: int, upper: int) -> int | tuple[i
     bins = field.sundog.bins
     if bins is None or isinstance(bins, int):
         if bins is not None and bins < 1:
-            raise UserError(f"field {field.name!r}: sundog.estimate.bins is {bins}; it must be 1 or more.")
+            raise UserError(f"field {field.name!r}: sundog.bins is {bins}; it must be 1 or more.")
         return bins
     edges = [unit(edge, ROUND_CEILING) - lower for edge in bins]
     inner = tuple(edge for edge in edges if 0 < edge <= upper - lower)
     if list(inner) != sorted(set(inner)):
-        raise UserError(f"field {field.name!r}: sundog.estimate.bins must be edges in increasing order.")
+        raise UserError(f"field {field.name!r}: sundog.bins must be edges in increasing order.")
     return inner

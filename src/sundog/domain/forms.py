@@ -63,6 +63,7 @@ class FieldModel(BaseModel):
     categories_ordered: bool = Field(default=False, alias="categoriesOrdered")
     constraints: Constraints = Constraints()
     identifier: bool = False
+    derived: str | None = None
     true_values: list[str] = Field(default=["true", "True", "TRUE", "1"], alias="trueValues", min_length=1)
     false_values: list[str] = Field(default=["false", "False", "FALSE", "0"], alias="falseValues", min_length=1)
     sundog: SundogProperty = SundogProperty()

@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 
 from sundog.domain import Numeric, Schema
 from sundog.domain.axis import Axis
+from sundog.domain.derived.fields import column_values
 from sundog.errors import UserError
 
 
@@ -76,6 +77,7 @@ class Rows:
             column.name: column.text(codes) if as_text else column.decode(codes)
             for column, codes in zip(self.schema.columns, self.codes, strict=True)
         }
+        parts |= self._derived(as_text=as_text)
         for identifier in self.schema.identifiers:
             if identifier.regenerate:
                 parts[identifier.name] = identifier.regenerated(len(self))
@@ -83,10 +85,24 @@ class Rows:
         weights = {} if self.weights is None else {self._weight_name(): pa.array(self.weights)}
         return pa.table({name: parts[name] for name in order} | weights)
 
+    def _derived(self, *, as_text: bool) -> dict[str, pa.Array]:
+        """The derived fields, computed from the others."""
+        if not self.schema.derived:
+            return {}
+        used = {name for each in self.schema.derived for name in each.node.columns}
+        columns = zip(self.schema.columns, self.codes, strict=True)
+        values = {column.name: column_values(column, codes) for column, codes in columns if column.name in used}
+        made: dict[str, pa.Array] = {}
+        for each in self.schema.derived:
+            if set(each.node.columns) <= values.keys():  # else these are rows of some of the columns
+                array, values[each.name] = each.decode(values, len(self))
+                made[each.name] = each.spelled(array) if as_text else array
+        return made
+
     def _weight_name(self) -> str:
         """A name for the weights that no column has."""
         name = "weight"
-        while name in (*self.schema.names, *(identifier.name for identifier in self.schema.identifiers)):
+        while name in (*self.schema.names, *self.schema.field_order):
             name += "_"
         return name
 

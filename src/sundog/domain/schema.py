@@ -8,6 +8,7 @@ from typing import Any
 
 from sundog.domain.columns import Column, Identifier
 from sundog.domain.constraints.kinds import Constraint
+from sundog.domain.derived import Derived
 from sundog.domain.dialect import STANDARD, Dialect
 from sundog.domain.documents import read_document
 from sundog.domain.origin import Origin
@@ -30,6 +31,8 @@ class Schema:
     name: str | None = None
     field_order: tuple[str, ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    derived: tuple[Derived, ...] = field(default=(), compare=False)
+    """Fields computed from others, each after those that it uses; never measured."""
     dialect: Dialect = field(default=STANDARD, compare=False)
     origins: Mapping[str, Origin] = field(default_factory=dict, compare=False, repr=False)
     """Where each field's domain comes from, identifiers included; a field that is not named was declared."""
