@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= 2
 
-.PHONY: demo test lint bench bench-full audit clean
+.PHONY: demo test test-matrix lint bench bench-full audit clean
 
 .venv/runtime: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Sundog needs Python 3.11 or newer; found " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 $(MAKECMDGOALS)") if sys.version_info < (3, 11) else None'
@@ -21,6 +21,11 @@ demo: .venv/runtime
 
 test: .venv/develop
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow"
+
+# Python 3.11 to 3.13, each with the lowest versions that pyproject.toml allows and with the newest; needs uv and those Pythons.
+test-matrix: .venv/develop
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/python tests/matrix.py
 
 lint: .venv/develop
 	$(BIN)/ruff check .
@@ -43,4 +48,4 @@ bench-full: .venv/develop
 	$(BIN)/python benchmarks/run.py --full $(FRESH)
 
 clean:
-	rm -rf .venv build demo-output .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .matrix build demo-output .pytest_cache .mypy_cache .ruff_cache

@@ -1,5 +1,8 @@
 """Sizes that users ask for: whole, within bounds, within memory; refused before anything is spent or allocated."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -62,3 +65,22 @@ def test_what_memory_cannot_hold_is_refused_before_it_is_made(monkeypatch):
 def test_memory_is_what_this_process_may_use():
     sizes.memory.cache_clear()
     assert 10**8 < sizes.memory() < 2**50
+
+
+@pytest.mark.parametrize(("limit", "refused"), [(10**9, True), (64 * 10**9, False), (None, False)])
+def test_too_little_address_space_is_said_before_a_library_aborts(monkeypatch, limit, refused):
+    monkeypatch.setattr(sizes, "_limits", lambda: [] if limit is None else [limit])
+    if not refused:
+        sizes.refuse_little_room()
+        return
+    with pytest.raises(UserError, match=r"may reserve 1 GB of address space \(ulimit -v\)"):
+        sizes.refuse_little_room()
+
+
+def test_a_run_with_a_gigabyte_of_address_space_ends_with_a_message(tmp_path):
+    """A process of its own: native libraries would abort it without a word."""
+    code = "import resource; resource.setrlimit(resource.RLIMIT_AS, (10**9, 10**9)); from sundog.cli.app import main; main()"
+    command = [sys.executable, "-c", code, "schema", "draft", "absent.csv", "-o", str(tmp_path / "draft.json")]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "Raise that limit" in done.stderr

@@ -14,6 +14,7 @@ from sundog.errors import UserError
 
 MOST_ROWS = 2**40
 """More rows than any table here may have; sums of counts then stay far below 2^63."""
+LEAST_ROOM, ROOM_PER_PROCESSOR = 1_300_000_000, 128 * 2**20
 _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
@@ -40,14 +41,34 @@ def refuse_beyond_memory(what: str, size: int, *, remedy: str) -> None:
         )
 
 
+def refuse_little_room() -> None:
+    """Refuse an address space in which native libraries would abort the process without a word.
+
+    They reserve far more than they use, and the more so the more processors there are.
+    """
+    needed, given = LEAST_ROOM + ROOM_PER_PROCESSOR * (os.cpu_count() or 1), _limits()
+    if given and min(given) < needed:
+        raise UserError(
+            f"this process may reserve {min(given) / 1e9:.3g} GB of address space (ulimit -v); the libraries that Sundog needs "
+            f"reserve {needed / 1e9:.3g} GB here, of which they use far less. Raise that limit; to limit what is in use, limit "
+            "the memory of a container instead."
+        )
+
+
+def _limits() -> list[int]:
+    """The limits of the address space, where there are any."""
+    with suppress(ImportError, OSError):
+        import resource
+
+        return [limit for limit in resource.getrlimit(resource.RLIMIT_AS)[:1] if limit != resource.RLIM_INFINITY]
+    return []
+
+
 @cache
 def memory() -> int:
     """The bytes that this process may use: the least of the machine's, its container's and its own limit."""
     sizes = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")] if hasattr(os, "sysconf") else [2**33]
-    with suppress(ImportError, OSError):
-        import resource
-
-        sizes += [limit for limit in resource.getrlimit(resource.RLIMIT_AS) if limit != resource.RLIM_INFINITY]
+    sizes += _limits()
     for path in _CGROUPS:
         with suppress(OSError, ValueError):
             sizes.append(int(Path(path).read_text(encoding="ascii")))

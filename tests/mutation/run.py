@@ -23,6 +23,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 SECONDS = 400
+NOT_RUN = (3, 4, 5)
+"""Exit codes of pytest that mean that no test was run: an error inside, wrong use, no test found."""
 TESTS = {
     "private/account.py": "tests/private/test_ledger.py",
     "private/account_name.py": "tests/private/test_account_name.py tests/private/test_ledger.py",
@@ -99,10 +101,24 @@ def survives(fault, copy):
     path.write_text(fault.text, encoding="utf-8")
     child = os.fork()
     if child == 0:
-        os._exit(_tested(copy, fault.tests))
-    status = os.waitpid(child, 0)[1]
+        code = NOT_RUN[0]
+        try:
+            code = _tested(copy, fault.tests)
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     path.write_text(before, encoding="utf-8")
-    return os.waitstatus_to_exitcode(status) == 0
+    if code in NOT_RUN:
+        sys.exit(f"pytest could not run {' '.join(fault.tests)} (exit code {code}).")
+    return code == 0
+
+
+def check_sound(faults, copy):
+    """Without a fault every test must pass, or a failure would prove nothing."""
+    for module in dict.fromkeys(fault.module for fault in faults):
+        sound = Fault("none", module, (copy / "sundog" / module).read_text(encoding="utf-8"))
+        if not survives(sound, copy):
+            sys.exit(f"{' '.join(sound.tests)} fail without any fault; mend them first.")
 
 
 def _tested(copy, tests):
@@ -122,7 +138,6 @@ def _tested(copy, tests):
 def preload():
     """What tests need besides Sundog itself, which must come from the copy."""
     import duckdb
-    import hypothesis
     import numba
     import numpy
     import opendp.measurements
@@ -131,7 +146,7 @@ def preload():
     import scipy.stats
     import typer
 
-    return duckdb, hypothesis, numba, numpy, opendp, pyarrow, pytest, scipy, typer
+    return duckdb, numba, numpy, opendp, pyarrow, pytest, scipy, typer
 
 
 def main():
@@ -152,6 +167,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         copy = Path(folder) / "src"
         shutil.copytree(ROOT / "src", copy, ignore=shutil.ignore_patterns("__pycache__"))
+        check_sound(faults, copy)
         for number, fault in enumerate(faults, start=1):
             start = time.monotonic()
             lives = survives(fault, copy)

@@ -23,6 +23,7 @@ from sundog.cli import (
     workload,
 )
 from sundog.errors import UserError
+from sundog.sizes import refuse_little_room
 from sundog.version import __version__
 
 app = typer.Typer(
@@ -66,6 +67,7 @@ def options(
 def main() -> None:
     """Run the command; a mistake ends with a sentence and an exit code, never with a traceback."""
     try:
+        refuse_little_room()
         app()
     except UserError as error:
         _fail(str(error), error.exit_code)

@@ -21,6 +21,7 @@ from sundog.domain import Categorical, Schema
 from sundog.domain.rows import Rows
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
+from sundog.sizes import memory
 from sundog.sources.base import Adder, check_columns
 from sundog.sources.encode import RawColumn, encode_sql, enum_name, enum_type, identifier
 from sundog.sources.plain import numpy_of
@@ -44,6 +45,7 @@ def connect() -> Any:
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "temp_directory": str(spill_folder()),
+        "memory_limit": f"{memory() // 2}B",  # the engine does not look at limits of the process; beyond it, it spills
     }
     connection = duckdb.connect(config=settings)
     connection.execute("SET enable_progress_bar = false")
