@@ -49,7 +49,7 @@ def test_every_public_count_is_whole(name, value):
 
 
 def test_a_fraction_of_a_row_per_unit_spends_nothing(own_ledger):
-    with pytest.raises(UserError, match=r"rows per unit: found 1\.01"):
+    with pytest.raises(UserError, match=r"rows.per.unit.?: found 1\.01"):
         Synthesizer(SCHEMA, rho=0.5, unit="x", rows_per_unit=1.01)
     assert Ledger().accounts() == []
     assert not own_ledger.exists()
