@@ -185,7 +185,7 @@ def schema() -> dict[str, Any]:
         "targets": ["admitted"],
         "fields": [
             {"name": "patient_id", "type": "string", "identifier": True, "sundog": {"regenerate": True}},
-            _between("visit_date", "date", "2023-01-01", "2024-12-31", bins=24),
+            {"name": "visit_date", "type": "date", "derived": "date(arrived_at)"},
             _between("arrived_at", "datetime", "2023-01-01T00:00:00", "2024-12-31T23:59:00", resolution=60, bins=24),
             _between("age", "integer", 0, 110, bins=22),
             _labels("sex", SEXES),
