@@ -63,8 +63,9 @@ class Setting:
         elif isinstance(self.kind, tuple):
             words = " or ".join(WORDS.get(kind, f"a {kind.__name__}") for kind in self.kind)
         else:
-            words = "a finite number" if self.kind is float else "a whole number"
-            words = f"{words} from {self.bounds.least:g} to {self.bounds.most:g}" if self.bounds else words
+            words = "a number" if self.kind is float else "a whole number"
+            finite = "a finite number" if self.kind is float else words
+            words = f"{words} from {_end(self.bounds.least)} to {_end(self.bounds.most)}" if self.bounds else finite
             words = f"1 to {MOST_NUMBERS} of [{words}]" if self.several else words
         return f"{words}, or null" if self.optional else words
 
@@ -154,6 +155,11 @@ def _setting(name: str, kind: Any, meaning: str, bounds: Range | None = None) ->
     if only not in (int, float, bool) and get_origin(only) not in (Literal, tuple):
         only = tuple(object if each is Any else get_origin(each) or each for each in kinds)
     return Setting(name, only, meaning, bounds, optional=union)
+
+
+def _end(number: float) -> str:
+    """An end of a range: whole numbers in full."""
+    return f"{int(number):,}" if number == int(number) and abs(number) < 10**13 else f"{number:g}"
 
 
 def _real(value: Any) -> float:

@@ -132,12 +132,12 @@ def _divided(leaves: Leaves, finer: Axis) -> Leaves:
 class Bins:
     """How coarse: numbers in bins of about equal mass, rare labels merged, in runs of that mass."""
 
-    most: Annotated[int, "About so many bins per numeric column.", Range(2, 10**4)] = 16
+    most: Annotated[int, "About so many bins per numeric column.", Range(2, 128)] = 16
     rare: Annotated[float, "Labels with a smaller share of the rows are merged.", Range(0, 1)] = 0.005
     finest: Annotated[
         float,
         "Where the noise is small, bins are finer by the square root of that, at most so many times.",
-        Range(1, 100),
+        Range(1, 8),
     ] = 1.0
     taper: Annotated[
         float,

@@ -32,7 +32,7 @@ def nothing(schema: Schema) -> tuple[Query, ...]:
 class BinnedPairs:
     """Every pair of columns (or the only one), on bins, and what protected statistics need."""
 
-    bins: Annotated[int, "The most bins per numeric column.", Range(2, 1000)] = 32
+    bins: Annotated[int, "The most bins per numeric column.", Range(2, 128)] = 32
 
     def __post_init__(self) -> None:
         check_declared(self)
@@ -51,10 +51,10 @@ class LabelsAndThresholds:
     pairs of label columns, targets among them. Along every direction there are 20 thresholds.
     """
 
-    directions: Annotated[int, "Random directions per numeric column, divided among the targets.", Range(1, 10**5)] = (
+    directions: Annotated[int, "Random directions per numeric column, divided among the targets.", Range(1, 20_000)] = (
         200
     )
-    most_directions: Annotated[int, "The most directions in all.", Range(1, 10**5)] = 1000
+    most_directions: Annotated[int, "The most directions in all.", Range(1, 20_000)] = 1000
 
     def __post_init__(self) -> None:
         check_declared(self)

@@ -63,7 +63,7 @@ class Particles:
     particles: Annotated[
         int,
         "The most particles; small tables get four per row, but at least 10,000. Of a state fitted before, the number stays.",
-        Range(10, 10**7),
+        Range(10, 2 * 10**6),
     ] = 100_000
     epochs: Annotated[int, "Passes over all marginals.", Range(1, 10**6)] = 200
     steps: Annotated[

@@ -65,9 +65,9 @@ class NetworkState:
 class GenerativeNetwork:
     """`rows` noise vectors of `noise` numbers through hidden layers of these `widths`."""
 
-    rows: Annotated[int, "How many noise vectors, and so soft rows, there are.", Range(1, 10**6)] = 1000
-    noise: Annotated[int, "How many numbers a noise vector has.", Range(1, 10**4)] = 64
-    widths: Annotated[tuple[int, ...], "The widths of the hidden layers.", Range(1, 10**4)] = (256, 256)
+    rows: Annotated[int, "How many noise vectors, and so soft rows, there are.", Range(1, 10**5)] = 1000
+    noise: Annotated[int, "How many numbers a noise vector has.", Range(1, 4096)] = 64
+    widths: Annotated[tuple[int, ...], "The widths of the hidden layers.", Range(1, 4096)] = (256, 256)
     descent: Descent = field(default_factory=lambda: Descent(rate=0.003))
 
     def __post_init__(self) -> None:

@@ -56,7 +56,7 @@ class SoftMaker:
 class RelaxedProjection:
     """`rows` soft rows (the paper's n'), on the simplex by `simplex`, moved by `descent`."""
 
-    rows: Annotated[int, "The paper's n': how many soft rows there are.", Range(1, 10**6)] = 1000
+    rows: Annotated[int, "The paper's n': how many soft rows there are.", Range(1, 10**5)] = 1000
     simplex: Annotated[Simplex, "How numbers become probabilities."] = "softmax"
     descent: Descent = field(default_factory=Descent)
 

@@ -66,7 +66,7 @@ class Annealing:
 class AnnealedProjection:
     """`rows` mixed rows (the paper's n-hat), moved by `descent` while `annealing` sharpens the thresholds."""
 
-    rows: Annotated[int, "The paper's n-hat: how many mixed rows there are.", Range(1, 10**6)] = 1000
+    rows: Annotated[int, "The paper's n-hat: how many mixed rows there are.", Range(1, 10**5)] = 1000
     simplex: Annotated[Simplex, "How numbers become probabilities."] = "softmax"
     descent: Descent = field(default_factory=Descent)
     annealing: Annealing = field(default_factory=Annealing)
