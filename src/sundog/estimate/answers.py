@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from sundog.queries import BinaryTree, Marginal, Query
+from sundog.queries import Marginal, Query
+from sundog.queries.marginal import tables_of
 from sundog.released import Measurement, Released
 
 ROUNDING = 1 / 12
@@ -59,10 +60,14 @@ def pool(released: Released, query: Query) -> Pooled | None:
 def parts(measurement: Measurement) -> Iterator[tuple[Query, Int[np.ndarray, " cells"]]]:
     """The measured query and its values, or the marginals that it holds one after the other, each with its own."""
     start = 0
-    query = measurement.query
-    for table in query.tables if isinstance(query, BinaryTree) else (query,):
+    for table in tables_of(measurement.query) or (measurement.query,):
         yield table, measurement.values[start : start + table.size]
         start += table.size
+
+
+def table_parts(measurement: Measurement) -> list[tuple[Marginal, Int[np.ndarray, " cells"]]]:
+    """The marginals that a measurement holds, each with its values; none where it is of another kind."""
+    return [(part, values) for part, values in parts(measurement) if isinstance(part, Marginal)]
 
 
 def coarsening(fine: Query, coarse: Query) -> Int[np.ndarray, " cells"] | None:

@@ -19,6 +19,7 @@ from sundog.domain import Categorical, Column
 from sundog.domain.axis import Axis
 from sundog.estimate.hierarchy import estimate_leaves
 from sundog.queries import Marginal, Query
+from sundog.queries.marginal import one_way_axis
 from sundog.random.draws import draw_within
 from sundog.random.keys import Key, split, uniforms
 from sundog.released import Measurement, Released
@@ -72,8 +73,9 @@ def leaves_of(released: Released) -> dict[str, Leaves]:
     """Every column's leaves: the estimate from its one-way measurements on all levels; uniform where there is none."""
     measured: dict[str, list[Measurement]] = {}
     for measurement in released.measurements:
-        if isinstance(measurement.query, Marginal) and len(measurement.query.axes) == 1:
-            measured.setdefault(measurement.query.columns[0], []).append(measurement)
+        axis = one_way_axis(measurement.query)
+        if axis is not None:
+            measured.setdefault(axis.column, []).append(measurement)
     return {
         column.name: leaves_from(column, measured[column.name], rows=float(released.rows))
         if column.name in measured

@@ -30,7 +30,7 @@ import numpy as np
 from jaxtyping import Float
 
 from sundog.domain.axis import Axis
-from sundog.estimate.answers import ROUNDING, parts
+from sundog.estimate.answers import ROUNDING, table_parts
 from sundog.estimate.bins import Leaves, leaves_of
 from sundog.estimate.margin import Margin
 from sundog.queries import Marginal
@@ -82,8 +82,7 @@ class Evidence:
         return [
             _table(part, values, measurement.stddev**2 + ROUNDING, self.schema.names)
             for measurement in every
-            for part, values in parts(measurement)
-            if isinstance(part, Marginal)
+            for part, values in table_parts(measurement)
         ]
 
     @cached_property

@@ -5,6 +5,7 @@ column is measured alone, rows drawn from these measurements say where threshold
 quantiles of their products with such rows, ranges the quantiles of their column. Labels are merged as Bins does.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,15 +48,20 @@ def _drawn(key: Key, leaves: Leaves, rows: int) -> Int[np.ndarray, " rows"]:
     return leaves.decode(code_key, leaves.axis, cells=cells)
 
 
-def _placed(query: Any, rows: Rows) -> Query:
-    if isinstance(query, Conditional):
-        return Conditional(query.label, _placed(query.inner, rows))  # type: ignore[arg-type]
-    if isinstance(query, Halfspaces):
-        products = np.sort(query.theta.astype(np.float32) @ query.features(rows).T, axis=1)
-        count = query.thresholds.shape[1]
-        places = ((np.arange(count) + 0.5) / count * products.shape[1]).astype(np.int64)
-        return Halfspaces(query.columns, query.widths, query.theta, products[:, places].astype(np.int64))
-    return _placed_ranges(query, rows) if isinstance(query, Ranges) else query
+def _placed(query: Query, rows: Rows) -> Query:
+    """A query with its thresholds placed; queries of a class that has none stay as they are."""
+    return PLACED[type(query)](query, rows) if type(query) in PLACED else query
+
+
+def _placed_conditional(query: Conditional, rows: Rows) -> Conditional:
+    return Conditional(query.label, PLACED[type(query.inner)](query.inner, rows))
+
+
+def _placed_halfspaces(query: Halfspaces, rows: Rows) -> Halfspaces:
+    products = np.sort(query.theta.astype(np.float32) @ query.features(rows).T, axis=1)
+    count = query.thresholds.shape[1]
+    places = ((np.arange(count) + 0.5) / count * products.shape[1]).astype(np.int64)
+    return Halfspaces(query.columns, query.widths, query.theta, products[:, places].astype(np.int64))
 
 
 def _placed_ranges(query: Ranges, rows: Rows) -> Ranges:
@@ -73,3 +79,11 @@ def _placed_ranges(query: Ranges, rows: Rows) -> Ranges:
             bound[inner] = codes[share] + (bound is high) if len(codes) else bound[inner]
         high = np.where(on, np.maximum(high, low + 1), high)
     return Ranges(query.columns, query.which, low, high)
+
+
+PLACED: dict[type[Any], Callable[[Any, Rows], Any]] = {
+    Conditional: _placed_conditional,
+    Halfspaces: _placed_halfspaces,
+    Ranges: _placed_ranges,
+}
+"""The classes whose queries have thresholds."""

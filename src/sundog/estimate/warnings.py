@@ -14,7 +14,7 @@ import numpy as np
 from sundog.domain import Categorical, Column, Numeric
 from sundog.domain.axis import Axis
 from sundog.domain.columns import SPELLED
-from sundog.estimate.answers import parts, pool
+from sundog.estimate.answers import pool, table_parts
 from sundog.queries import Marginal
 from sundog.released import Released
 
@@ -118,9 +118,8 @@ def _upper(own: Released, column: Numeric) -> ReleaseWarning | None:
 
 def _axes(own: Released, column: Column) -> Iterator[Axis]:
     for measurement in own.measurements:
-        for part, _ in parts(measurement):
-            if isinstance(part, Marginal):
-                yield from (axis for axis in part.axes if axis.column == column.name and axis.groups is None)
+        for table, _ in table_parts(measurement):
+            yield from (axis for axis in table.axes if axis.column == column.name and axis.groups is None)
 
 
 def _width(run: tuple[int, int]) -> int:

@@ -16,6 +16,7 @@ from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.estimate.bins import Bins, Leaves, coarsened, leaves_from
 from sundog.queries import Marginal
+from sundog.queries.marginal import one_way_axis
 from sundog.released import Measurement
 
 IN_ALL = 400
@@ -40,7 +41,7 @@ def column_estimates(
         for name, levels in asked.items()
     }
     most = _most(leaves)
-    made = [m for m in measurements if _column_of(m) is None]
+    made = [m for m in measurements if one_way_axis(m.query) is None]
     for name, levels in asked.items():
         axis = _axis(leaves[name], most)
         counts = np.rint(leaves[name].shares(axis) * rows).astype(np.int64)
@@ -77,13 +78,7 @@ def _axis(leaves: Leaves, most: int) -> Axis:
 def _by_column(measurements: Iterable[Measurement]) -> dict[str, list[Measurement]]:
     found: dict[str, list[Measurement]] = {}
     for measurement in measurements:
-        name = _column_of(measurement)
-        if name is not None:
-            found.setdefault(name, []).append(measurement)
+        axis = one_way_axis(measurement.query)
+        if axis is not None:
+            found.setdefault(axis.column, []).append(measurement)
     return found
-
-
-def _column_of(measurement: Measurement) -> str | None:
-    """The column of a table of one column; None for all other queries."""
-    query = measurement.query
-    return query.columns[0] if isinstance(query, Marginal) and len(query.axes) == 1 else None

@@ -19,7 +19,7 @@ from jaxtyping import Float, Int
 from sundog.domain import Column, Numeric
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
-from sundog.estimate.answers import Pooled, parts, pool, quantile
+from sundog.estimate.answers import Pooled, pool, quantile, table_parts
 from sundog.evaluate.workload import query_class
 from sundog.queries import Marginal, answer
 from sundog.released import Measurement, Released
@@ -138,7 +138,7 @@ def _measured_axis(released: Released, column: Column) -> Axis | None:
 
 def measured_marginals(released: Released) -> list[Marginal]:
     """All marginals that were measured, also those inside trees."""
-    return [part for m in released.measurements for part, _ in parts(m) if isinstance(part, Marginal)]
+    return [table for measurement in released.measurements for table, _ in table_parts(measurement)]
 
 
 def _shown_axis(column: Column) -> Axis:

@@ -10,8 +10,9 @@ from jaxtyping import Float
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
+from sundog.estimate.answers import table_parts
 from sundog.generate.independent import Independent
-from sundog.queries import BinaryTree, Marginal
+from sundog.queries import Marginal
 from sundog.random.draws import evenly
 from sundog.random.keys import Key, split, uniforms
 from sundog.released import Measurement, Released
@@ -44,7 +45,7 @@ def margins(released: Released) -> list[Measurement]:
     found: dict[Axis, list[tuple[Float[np.ndarray, " cells"], float]]] = {}
     own = []
     for measurement in released.measurements:
-        for table, values in _tables(measurement):
+        for table, values in table_parts(measurement):
             if len(table.axes) == 1 and table.axes[0].groups is None:
                 own.append(Measurement(table, values, measurement.stddev, ""))
             for k, axis in enumerate(table.axes if len(table.axes) > 1 else ()):
@@ -54,16 +55,6 @@ def margins(released: Released) -> list[Measurement]:
     known = {measurement.query.columns[0] for measurement in own}
     finest = {axis.column: axis for axis in sorted(found, key=lambda axis: axis.size) if axis.groups is None}
     return own + [_pooled(axis, found[axis]) for name, axis in finest.items() if name not in known]
-
-
-def _tables(measurement: Measurement) -> list[tuple[Marginal, Float[np.ndarray, " cells"]]]:
-    query, values = measurement.query, measurement.values.astype(float)
-    if isinstance(query, Marginal):
-        return [(query, values)]
-    if isinstance(query, BinaryTree):
-        ends = np.cumsum([table.size for table in query.tables])[:-1]
-        return list(zip(query.tables, np.split(values, ends), strict=True))
-    return []
 
 
 def _pooled(axis: Axis, parts: list[tuple[Float[np.ndarray, " cells"], float]]) -> Measurement:
