@@ -102,7 +102,7 @@ def test_a_fitted_state_goes_on_from_its_rows():
 
 @pytest.mark.parametrize(
     ("settings", "word"),
-    [({"rows": 0}, "rows is 0"), ({"mutations": 0, "crossovers": 0}, "candidate"), ({"changes": 2}, "operator")],
+    [({"rows": 0}, "'rows': found 0"), ({"mutations": 0, "crossovers": 0}, "candidate"), ({"changes": 2}, "operator")],
 )
 def test_settings_that_make_no_search_are_refused(settings, word):
     with pytest.raises(UserError, match=word):
