@@ -144,14 +144,14 @@ def test_an_empty_table_can_be_checked():
 
 @pytest.fixture
 def place(tmp_path):
-    hospital.write(tmp_path / "cases.csv", 300, encoding="utf-8")
+    hospital.write(tmp_path / "cases.csv", 300)
     fields = [
         {"name": "Rechnung", **NUMBER},
         {"name": "Ort", "categories": ["Dresden"]},
         {"name": "Nachname", "identifier": True},
     ]
     (tmp_path / "schema.json").write_text(
-        json.dumps({"name": "cases", "dialect": {"delimiter": ";"}, "fields": fields})
+        json.dumps({"name": "cases", "dialect": {"delimiter": ";", "encoding": "cp1252"}, "fields": fields})
     )
     return tmp_path
 

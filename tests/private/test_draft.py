@@ -13,13 +13,11 @@ import tables
 from privacy.stand_ins import run_command
 from sundog.domain import Schema
 
-ENCODING = "utf-8"
-
 
 @pytest.fixture(scope="module")
 def hospital_draft(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hospital")
-    path = hospital.write(folder / "cases.csv", 600, encoding=ENCODING)
+    path = hospital.write(folder / "cases.csv", 600)
     return sundog.draft_schema(path, ledger=folder / "ledger.sqlite")
 
 
@@ -58,7 +56,8 @@ def test_every_field_says_why_and_is_marked(hospital_draft):
 
 
 def test_the_dialect_is_guessed_and_said(hospital_draft):
-    assert hospital_draft["dialect"]["delimiter"] == ";"
+    assert hospital_draft["dialect"] == {"delimiter": ";", "encoding": "windows-1252"}
+    assert "600 lines are not UTF-8, and read well as windows-1252." in hospital_draft["description"]
     assert "Cells are parted by semicolons." in hospital_draft["description"]
     assert hospital_draft["description"].startswith("CONFIDENTIAL DRAFT")
 
@@ -218,7 +217,7 @@ def test_a_column_without_a_name_is_mentioned(tmp_path):
 
 
 def test_the_ledger_knows_before_anything_is_read_and_the_file_is_the_owners(tmp_path):
-    hospital.write(tmp_path / "cases.csv", 300, encoding=ENCODING)
+    hospital.write(tmp_path / "cases.csv", 300)
     outcome = run_command(tmp_path, "schema", "draft", "cases.csv", "-o", "draft.json")
     assert outcome.code == 0, outcome.stderr
     assert [entry["mechanism"] for entry in outcome.ledger] == ["disclosed"]

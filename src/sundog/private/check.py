@@ -18,7 +18,7 @@ from sundog.sources.duck import DuckTable
 from sundog.sources.files import text_files
 from sundog.sources.inspect import SHAPES, Cells, Keys, inspect, inspect_keys
 from sundog.sources.ragged import NONE, LineMarks, Lines, count_lines
-from sundog.sources.streams import byte_chunks
+from sundog.sources.streams import text_chunks
 
 BRAND = "CONFIDENTIAL: counted on real rows without noise, outside every privacy guarantee. Do not release."
 
@@ -169,12 +169,14 @@ def _lines(data: Any, schema: Schema, *, width: int) -> Lines | None:
     dialect = schema.dialect
     paths, delimiter = text_files(data) if isinstance(data, str | Path) else ([], "")
     mark = (dialect.delimiter or delimiter).encode()
-    if not paths or dialect.multiline or len(mark) != 1 or dialect.encoding.startswith("utf-16"):
+    if not paths or dialect.multiline or len(mark) != 1:
         return None
     quote = NONE if dialect.quote is None else ord(dialect.quote)
     escape = NONE if dialect.escape is None else ord(dialect.escape)
     marks = LineMarks(mark[0], quote, escape, dialect.double_quote)
-    counted = [count_lines(byte_chunks(path), marks, width=width, header=dialect.header) for path in paths]
+    counted = [
+        count_lines(text_chunks(path, dialect.encoding), marks, width=width, header=dialect.header) for path in paths
+    ]
     return Lines(*(sum(values) for values in zip(*(vars(each).values() for each in counted), strict=True)))
 
 
