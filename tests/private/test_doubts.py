@@ -58,6 +58,7 @@ def measured(place, *options):
     ("options", "words"),
     [
         (("--epsilon", "11", "--delta", "1e-9"), "epsilon 11 is above 10"),
+        (("--epsilon", "11", "--neighbours", "replace"), "epsilon 11 is above 10"),
         (("--epsilon", "1", "--delta", "0.01"), "delta 0.01 is above 0.001"),
         (("--epsilon", "1", "--delta", "1e-4", "--rows-about", "20000"), "above 1/20,000"),
     ],

@@ -77,13 +77,13 @@ class Confirmation(Options):
 
     def check(self, schema: "Schema", privacy: Privacy, *, rows: int | None = None) -> None:
         """Refuse an odd budget that the owner has not confirmed. `rows`: how many there are, where that is public."""
-        from sundog.private.doubts import doubts, refuse_doubtful
+        from sundog.private.doubts import USUAL_DELTA, doubts, refuse_doubtful
         from sundog.sizes import whole_number
 
         del schema
         about = None if self.rows_about is None else whole_number("rows_about", self.rows_about)
-        if not privacy.delta_from_rows:
-            refuse_doubtful(doubts(privacy.budget(), rows=rows or about), confirmed=self.confirmed)
+        budget = privacy.budget(delta=USUAL_DELTA if privacy.delta_from_rows else None)  # 1/n^2 is below 1/n
+        refuse_doubtful(doubts(budget, rows=rows or about), confirmed=self.confirmed)
 
 
 @dataclass(frozen=True)

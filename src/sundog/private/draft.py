@@ -38,9 +38,12 @@ def draft(
     data: Any, drafting: Drafting, *, dialect: Mapping[str, Any] | None = None, sql: str | None = None
 ) -> dict[str, Any]:
     """A Table Schema document for a table, after the disclosure is on the ledger. What of the dialect is given stays."""
+    known = dict(dialect or {})
+    if "encoding" in known:
+        known["encoding"] = Dialect.of(known).encoding
     paths, delimiter = text_files(data) if isinstance(data, str | Path) else ([], "")
     drafting.ledger.disclose(drafting.dataset, "schema draft: domains read off the data, without noise")
-    guess = guess_dialect(byte_chunks(paths[0]), delimiter=delimiter, given=dict(dialect or {})) if paths else NO_GUESS
+    guess = guess_dialect(byte_chunks(paths[0]), delimiter=delimiter, given=known) if paths else NO_GUESS
     names = tuple(f"column{place}" for place in range(1, guess.columns + 1))
     declared = Dialect.of(guess.dialect)
     table = PrivateTable(data, dialect=declared if declared.header else replace(declared, names=names), sql=sql)

@@ -14,6 +14,8 @@ from sundog.sources.encode import RawColumn, literal
 
 SAMPLE = 200
 """So many of the most frequent texts of a column are looked at one by one."""
+LONGEST = 300
+"""Of longer texts the beginning is looked at."""
 TYPED = {"TIME": "time", "DATE": "date", "BOOLEAN": "truth"}
 
 
@@ -69,7 +71,7 @@ def overview(table: DuckTable, names: Sequence[str]) -> dict[str, Overview]:
         text = _text(table.raw[name])
         size = f"length({text})"
         parts += [f"count({text})", f"approx_count_distinct({text})", f"min({size})", f"max({size})", f"avg({size})"]
-        parts.append(f"approx_top_k({text}, {SAMPLE})")
+        parts.append(f"approx_top_k(left({text}, {LONGEST}), {SAMPLE})")
     rows, *found = _aggregate(table, names, ["count(*)", *parts])
     made = {}
     for place, name in enumerate(names):
