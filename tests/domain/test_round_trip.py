@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 import tables
 from sundog.cli.output import write_table
-from sundog.domain import Schema
+from sundog.domain import Dialect, Schema
 from sundog.domain.columns import GRID_LIMIT
 from sundog.domain.rows import Rows
 from sundog.sources import open_table
@@ -36,7 +36,7 @@ def through_csv(schema, values, folder):
     """Encode, write as CSV, read the text, encode: the codes before and after, and the decoded values."""
     before = open_table({"x": values}).read(schema)
     write_table(before, folder / "trip.csv")
-    after = open_table(folder / "trip.csv").read(schema)
+    after = open_table(folder / "trip.csv", dialect=Dialect(multiline=True)).read(schema)
     return before.codes[0].tolist(), after.codes[0].tolist(), after.to_arrow().column("x").to_pylist()
 
 
@@ -335,7 +335,7 @@ def test_odd_names(tmp_path):
     values = {name: [str(k), "other", "?"] for k, name in enumerate(names)}
     path = tables.write_csv(tmp_path / "odd.csv", values)
     for data in (values, pa.table(values), path):
-        assert tables.encoded(data, odd_schema(names)) == [[0, 1, 2]] * len(names)
+        assert tables.encoded(data, odd_schema(names), dialect=Dialect(multiline=True)) == [[0, 1, 2]] * len(names)
 
 
 def test_names_that_differ_by_case_only(tmp_path):

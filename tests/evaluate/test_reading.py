@@ -9,7 +9,7 @@ GOOD = {"a": ["p", None, "r"], "b": ["u", "v", "v"], "x": [0, 50, 99], "z": [0.0
 
 
 def read(table):
-    return read_synthetic(open_synthetic(table), SCHEMA, name="theirs")
+    return read_synthetic(open_synthetic(table, SCHEMA), SCHEMA, name="theirs")
 
 
 def test_a_table_that_fits_reads_like_any_other_and_has_no_notes():

@@ -157,10 +157,11 @@ class Numeric:
         values = self.decode(codes)
         if self.kind in SPELLED:
             moments = values.cast(pa.int32()).cast(pa.int64()) if self.kind == "time" else values
-            return pc.strftime(moments.cast(pa.timestamp("s")), format=self.format or SPELLED[self.kind])
-        if self.fixed_decimals and self.decimals:
-            return self._decimal_text(codes)
-        return values.cast(pa.string())
+            form = (self.format or SPELLED[self.kind]).replace("%f", "000000")
+            return pc.strftime(moments.cast(pa.timestamp("s")), format=form)
+        fixed = self.fixed_decimals and self.decimals
+        text = self._decimal_text(codes) if fixed else values.cast(pa.string())
+        return pc.replace_substring(text, ".", self.marks.decimal) if self.marks.decimal != "." else text
 
     def _decimal_text(self, codes: Int[np.ndarray, " rows"]) -> pa.Array:
         """Exact decimals from the whole grid units: '-0.50'."""

@@ -1,7 +1,7 @@
 """How a text spells a number or a moment: the marks of a number, the pattern of a date. Declared per field.
 
 Marks follow Table Schema: `decimalChar`, `groupChar`, and `bareNumber` false where signs such as "$", "EUR" or "%" stand
-around the number. A percent sign is a sign like any other: "45 %" is 45.
+around the number. A percent sign is a sign like any other: "45 %" is 45. Numbers are written with the decimal mark alone.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sundog.domain.forms import FieldModel
 from sundog.errors import UserError
 
-DIRECTIVES = "aAbBdfHIjmMpSyYzZ%"
+DIRECTIVES = "aAbBdfHIjmMpSyY%"
 """What a date pattern may hold after a percent sign: what both reading and writing know."""
 
 
@@ -21,10 +21,6 @@ class NumberMarks:
     decimal: str = "."
     group: str | None = None
     bare: bool = True
-
-    def spelled(self, text: str) -> str:
-        """A number as a computer spells it, with these marks (groups and signs are not written)."""
-        return text.replace(".", self.decimal)
 
 
 PLAIN = NumberMarks()

@@ -6,6 +6,7 @@ missing one, the table is read once by a schema with one more code for each, whi
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,12 +34,16 @@ class SyntheticTable:
 
 
 def open_synthetic(data: Any, schema: Schema) -> Source:
-    """The source of a synthetic table: a text file as Sundog writes it, or in the dialect that the schema declares."""
-    declared = replace(schema.dialect, header=True)
-    if declared != STANDARD:
-        source = open_table(data)
-        if not set(schema.names).isdisjoint(source.columns) or hasattr(data, "add_up"):
-            return source
+    """The source of a synthetic table: a text file as Sundog writes it, or in the dialect that the schema declares.
+
+    It is free to look at, so its labels may hold line ends.
+    """
+    declared, written = (replace(dialect, header=True, multiline=True) for dialect in (schema.dialect, STANDARD))
+    if declared != written:
+        with suppress(UserError):
+            source = open_table(data, dialect=written)
+            if not set(schema.names).isdisjoint(source.columns):
+                return source
     return open_table(data, dialect=declared)
 
 

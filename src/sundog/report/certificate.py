@@ -22,6 +22,11 @@ from sundog.version import __version__
 
 NOISE_LIBRARY = "opendp"
 
+RECORDS = (
+    "Text files were read as records that may span lines (dialect: multiline). The guarantee is for records as they are "
+    "parsed: a quote that is not closed joins lines into one record."
+)
+
 
 def certificate(
     released: Released,
@@ -59,6 +64,7 @@ def certificate(
         "accounting": guarantee.accounting,
         "noise": released.noise,
         "rowCount": "public" if released.public_rows is not None else "private, estimated from released totals",
+        "records": RECORDS if released.schema.dialect.multiline else None,
         "choices": list(choices(released)),
         "payments": [_line(payment) for payment in released.payments],
         "files": dict(files or {}),

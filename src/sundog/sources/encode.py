@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from sundog.domain import Categorical, Column, Numeric
 from sundog.domain.columns import Label
+from sundog.domain.spelling import PLAIN, NumberMarks
+from sundog.sources.marks import number_sql
 
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 NUMBERS = ("FLOAT", "DOUBLE", "UHUGEINT", "BIGNUM")
@@ -85,14 +87,14 @@ class RawColumn:
         value = {"BLOB": f"decode({self.sql})", ZONED: f"make_timestamp(epoch_us({self.sql}))"}.get(self.type, self.sql)
         return f"TRY(CAST({value} AS VARCHAR))"
 
-    def as_number(self) -> str:
-        """The value as a double, null where it is none."""
+    def as_number(self, marks: NumberMarks = PLAIN) -> str:
+        """The value as a double, null where it is none; text is read with these marks."""
         if self.others:
-            return f"COALESCE({', '.join(part.as_number() for part in self.parts)})"
+            return f"COALESCE({', '.join(part.as_number(marks) for part in self.parts)})"
         if self.number or self.type == "BOOLEAN":
             value = f"TRY_CAST({self.sql} AS DOUBLE)"
         else:
-            value = f"TRY_CAST({self.as_text()} AS DOUBLE)"
+            value = number_sql(self.as_text(), marks)
         return f"CASE WHEN isnan({value}) THEN NULL ELSE {value} END"
 
     def as_moment(self) -> str:
@@ -233,13 +235,13 @@ def _grid_code(column: Numeric, raw: RawColumn) -> str:
         return f"CAST({_clamp(raw.sql, str(column.lower), str(column.upper))} AS BIGINT) - ({column.lower})"
     scale = 10**column.decimals
     low, high = column.lower / scale, column.upper / scale
-    clamped = _clamp(f"({raw.as_number()})", repr(low), repr(high))
+    clamped = _clamp(f"({raw.as_number(column.marks)})", repr(low), repr(high))
     return f"CAST(floor(({clamped}) * {scale}.0::DOUBLE + 0.5) AS BIGINT) - ({column.lower})"
 
 
 def _magnitude_code(column: Numeric, raw: RawColumn) -> str:
     """Zero in the middle; on either side one code per power of two, from 2^-20 up to 2^(upper - 20)."""
-    value = f"({raw.as_number()})"
+    value = f"({raw.as_number(column.marks)})"
     power = _clamp(f"(floor(log2(abs({value}))) + 21)", "1", str(column.upper))
     return f"CASE WHEN {value} = 0 THEN 0 ELSE CAST(sign({value}) * {power} AS BIGINT) END - ({column.lower})"
 
