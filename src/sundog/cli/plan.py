@@ -1,11 +1,13 @@
 """sundog plan: what a budget buys, before anything is spent. It reads a schema and no data."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from sundog.cli import options as o
+from sundog.cli.groups import grouped
 from sundog.cli.output import prepare_file, say
 from sundog.errors import UserError
 
@@ -13,7 +15,7 @@ SchemaPath = Annotated[Path, typer.Argument(help="The public schema (Table Schem
 RowsAssumed = Annotated[int, typer.Option("--rows", help="How many rows there are, or are assumed to be.")]
 Epsilons = Annotated[str, typer.Option("--epsilon", help="Budgets to look at, separated by commas.")]
 Delta = Annotated[float, typer.Option(help="The chance that epsilon does not hold.")]
-Method = Annotated[str, typer.Option(help="The method; errors of pairs are foretold for auto.")]
+Method = Annotated[str, typer.Option(help="The method; errors of pairs are predicted for auto.")]
 Neighbours = Annotated[
     Literal["add-remove", "replace"],
     typer.Option("--neighbours", help="add-remove: the number of rows is private; replace: it is public."),
@@ -31,22 +33,37 @@ PairError = Annotated[
 Html = Annotated[Path | None, typer.Option("--html", help="Write a page with a picture.")]
 
 
+@dataclass(frozen=True)
+class Assumed:
+    """The budgets to look at, and what they are spent on."""
+
+    rows: RowsAssumed
+    epsilon: Epsilons = "0.1,1,3"
+    delta: Delta = 1e-9
+    method: Method = "auto"
+    neighbours: Neighbours = "add-remove"
+    rows_per_unit: RowsPerUnit = 1
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The errors to solve for."""
+
+    column_error: ColumnError = None
+    pair_error: PairError = None
+
+
+@grouped
 def plan(
     schema: SchemaPath,
     *,
-    rows: RowsAssumed,
-    epsilon: Epsilons = "0.1,1,3",
-    delta: Delta = 1e-9,
-    method: Method = "auto",
-    neighbours: Neighbours = "add-remove",
-    rows_per_unit: RowsPerUnit = 1,
-    column_error: ColumnError = None,
-    pair_error: PairError = None,
+    assumed: Assumed,
+    wanted: Wanted,
     html: Html = None,
     force: o.Force = False,
     json: o.AsJson = False,
 ) -> None:
-    """Foretell the errors of columns, pairs, means and medians for a range of epsilons, or find the epsilon that is needed.
+    """Predict the errors of columns, pairs, means and medians for a range of epsilons, or find the epsilon that is needed.
 
     It reads the schema and no data, and spends nothing.
     """
@@ -54,14 +71,9 @@ def plan(
 
     made = make_plan(
         schema,
-        rows=rows,
-        epsilon=[_number("--epsilon", part) for part in epsilon.split(",")],
-        delta=delta,
-        method=method,
-        neighbours=neighbours,
-        rows_per_unit=rows_per_unit,
-        column_error=None if column_error is None else _share("--column-error", column_error),
-        pair_error=_pair_errors(pair_error),
+        **(vars(assumed) | {"epsilon": [_number("--epsilon", part) for part in assumed.epsilon.split(",")]}),
+        column_error=None if wanted.column_error is None else _share("--column-error", wanted.column_error),
+        pair_error=_pair_errors(wanted.pair_error),
     )
     if html is not None:
         prepare_file(html, force=force)

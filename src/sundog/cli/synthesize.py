@@ -1,6 +1,6 @@
 """sundog synthesize: the whole way from a private table to synthetic rows, measurements, a certificate, a report."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,6 +31,15 @@ RELEASE = [
 ]
 
 
+@dataclass(frozen=True)
+class Result(Writing):
+    """What is made, and where it goes."""
+
+    out: o.OutFolder = Path("synthetic")
+    rows: o.Rows = None
+    dry_run: DryRun = False
+
+
 @grouped
 def synthesize(
     table: TableOptions,
@@ -39,39 +48,36 @@ def synthesize(
     paying: Paying,
     generation: Generation,
     signing: Signing,
-    out: o.OutFolder = Path("synthetic"),
-    rows: o.Rows = None,
-    dry_run: DryRun = False,
-    writing: Writing,
+    result: Result,
 ) -> None:
     """Make a differentially private likeness of a table.
 
     Writes synthetic.csv (or .parquet), a report, the certificate, the measurements and README.txt into the folder.
     """
-    synthetic = f"synthetic.{writing.format}"
+    out, synthetic = result.out, f"synthetic.{result.format}"
     with progress("starting") as report:
         from sundog.api.release import finish_release
         from sundog.methods.loop import check_rows
 
         signing.check()
         synthesizer = synthesizer_for(schema, table, paying=paying, generation=generation)
-        check_rows(rows, synthesizer.schema)
-        if dry_run:
+        check_rows(result.rows, synthesizer.schema)
+        if result.dry_run:
             dry = synthesizer.dry_run()
-            say(dry.to_json(), dry.to_lines(), as_json=writing.json)
+            say(dry.to_json(), dry.to_lines(), as_json=result.json)
             return
-        prepare_folder(out, force=writing.force, outside=(table.data, paying.charged.ledger))
+        prepare_folder(out, force=result.force, outside=(table.data, paying.charged.ledger))
         fit_or_keep(synthesizer, table, keep=out / "released.json", report=report, replaced=out)
         clear_release_folder(out)
         synthesizer.save(out)  # first of all: it was paid for
         report("sampling")
-        made = synthesizer.model.rows(rows)
+        made = synthesizer.model.rows(result.rows)
         synthesizer.model.report(out / "report.html", rows=made)
         write_table(made, out / synthetic)
         record = synthesizer.record(purpose=signing.purpose, approved_by=signing.approved_by)
         method, remark = synthesizer.recipe.name, " ".join(synthesizer.model.unsupported) or None
         finish_release(out, synthesizer.released, method=method, record=record, remark=remark, signing=signing)
-    _tell(synthesizer, out, synthetic=synthetic, rows=len(made), as_json=writing.json)
+    _tell(synthesizer, out, synthetic=synthetic, rows=len(made), as_json=result.json)
 
 
 def _tell(synthesizer: "Synthesizer", out: Path, *, synthetic: str, rows: int, as_json: bool) -> None:
