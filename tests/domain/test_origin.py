@@ -88,6 +88,7 @@ def test_accepted_it_is_said_on_every_page(tmp_path):
         assert sentence in text
         assert "public schema alone" not in text
         assert "never from the rows themselves" not in text
+    assert sentence in outcome.files["out/README.txt"].decode()
     assert all(b"48842" not in outcome.files[f"out/{name}"] for name in ("released.json", "certificate.json"))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from sundog.domain import Categorical, Column, Numeric
 from sundog.released import Released
 from sundog.report.certificate import claim
-from sundog.report.words import promise
+from sundog.report.words import promise, warning_sentences
 from sundog.version import __version__
 
 ABOUT = {
@@ -124,6 +124,7 @@ def _readme(released: Released, *, method: str | None, there: set[str]) -> str:
         "",
         f"  {claim(released.guarantee)}",
         f"  {promise(released.guarantee)}",
+        *(f"  WARNING: {warning}" for warning in warning_sentences(released)),
         "",
         f"Made with Sundog {__version__}" + (f", method {method}." if method else "."),
         "",
