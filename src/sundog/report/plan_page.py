@@ -17,7 +17,7 @@ SAID = (
 )
 WIDTH, HEIGHT = 340.0, 170.0
 LEFT, RIGHT, TOP, BASE = 44.0, 330.0, 8.0, 140.0
-MOST_PAIRS = 12
+STROKES = ("var(--band)", "var(--syn)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +129,10 @@ def error_chart(epsilons: Sequence[float], errors: Mapping[str, Sequence[float]]
     for place, k in zip(logs, order, strict=True):
         parts.append(f'<text x="{x(place):.1f}" y="{BASE + 14:g}" text-anchor="middle">{epsilons[k]:g}</text>')
     parts.append(f'<text x="{(LEFT + RIGHT) / 2:g}" y="{BASE + 27:g}" text-anchor="middle">epsilon</text>')
-    for kind, (name, series) in zip(("tick", "grid"), errors.items(), strict=False):
+    for stroke, (name, series) in zip(STROKES, errors.items(), strict=False):
         points = [(x(place), y(series[k])) for place, k in zip(logs, order, strict=True)]
-        parts.append(f'<path class="{kind}" fill="none" d="M{" L".join(f"{a:.1f} {b:.1f}" for a, b in points)}"/>')
+        line = " L".join(f"{a:.1f} {b:.1f}" for a, b in points)
+        parts.append(f'<path fill="none" style="stroke: {stroke}; stroke-width: 1.8" d="M{line}"/>')
         parts += [
             f'<text x="{a:.1f}" y="{b - 5:.1f}" text-anchor="middle">{percent(series[k])}</text>'
             for (a, b), k in zip(points, order, strict=True)
