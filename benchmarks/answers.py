@@ -139,11 +139,11 @@ def _asked(answers: Any, rows: Any, words: Mapping[str, Any]) -> Iterator[tuple[
     """For every statistic of a question its origin and name, the intervals that hold the exact value, and their number."""
     import numpy as np
 
-    from sundog.api.answer import question_of
+    from sundog.api.answer import Asked, question_of
     from sundog.estimate.guesses import guessed_answer
     from sundog.estimate.questions import by_axes, released_answer
 
-    question = question_of(answers.released.schema, **words)
+    question = question_of(answers.released.schema, Asked(**words))
     by = by_axes(answers.evidence, question)
     for statistic in question.statistics:
         found = released_answer(answers.evidence, question, statistic, by=by)
