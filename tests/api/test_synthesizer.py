@@ -165,7 +165,7 @@ def test_the_schema_may_be_a_path_a_document_or_itself(tmp_path):
         ({"epsilon": 1.0, "rho": 1.0, "delta": 1e-9}, "both rho and epsilon"),
         ({"rho": -1.0}, "found rho -1.0"),
         ({"method": "magic"}, "method 'magic' is unknown"),
-        ({"neighbours": "cousins"}, "neighbours: found 'cousins'"),
+        ({"neighbours": "cousins"}, "'neighbours': found 'cousins'"),
         ({"rows_per_unit": 2}, "needs a unit column"),
         ({"unit": "visit", "rows_per_unit": 0}, "rows per unit: found 0"),
     ],
