@@ -36,7 +36,10 @@ SPELLED = {"date": "%Y-%m-%d", "datetime": "%Y-%m-%dT%H:%M:%S", "time": "%H:%M:%
 
 @dataclass(frozen=True)
 class Categorical:
-    """A column of labels; `ordered` ones are ordinal. `true_texts`/`false_texts` are set for booleans only."""
+    """A column of labels; `ordered` ones are ordinal. `true_texts`/`false_texts` are set for booleans only.
+
+    `parents`, where codes have a hierarchy, name what each label belongs to: another label, or a name of a group.
+    """
 
     name: str
     labels: tuple[Label, ...]
@@ -46,6 +49,7 @@ class Categorical:
     true_texts: tuple[str, ...] = ()
     false_texts: tuple[str, ...] = ()
     missing_values: tuple[str, ...] = ("",)
+    parents: tuple[Label | None, ...] = ()
 
     @property
     def boolean(self) -> bool:

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, time
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
 from typing import Any, TypedDict
 
+from sundog.domain.categories import read_categories
 from sundog.domain.columns import EPOCH, GRID_LIMIT, Categorical, Column, Identifier, Label, Numeric
 from sundog.domain.constraints.kinds import Constraint
 from sundog.domain.constraints.read import read_constraints
@@ -96,26 +97,11 @@ def _boolean(field: FieldModel, nullable: bool) -> Categorical:
 
 
 def _categorical(field: FieldModel, nullable: bool) -> Categorical:
-    listed = field.categories if field.categories is not None else field.constraints.enum or []
-    labels = tuple(item["value"] if isinstance(item, Mapping) and "value" in item else item for item in listed)
-    if not labels:
-        raise UserError(f"field {field.name!r}: its category list is empty; list at least one category.")
-    allowed = {"string": (str,), "integer": (int,), "number": (int, float)}.get(field.type, (str,))
-    for label in labels:
-        if not isinstance(label, allowed) or isinstance(label, bool):
-            kind = type(label).__name__
-            raise UserError(
-                f"field {field.name!r}: category {label!r} is a {kind}, but the field's type is {field.type}."
-            )
-        limit = math.inf if isinstance(label, float) else 2**63 if field.type == "integer" else 2**53
-        if isinstance(label, int | float) and not abs(label) < limit:
-            raise UserError(f"field {field.name!r}: category {label!r} is no number that 64 bits hold; list strings.")
-    if len(set(labels)) < len(labels):
-        twice = next(label for label in labels if labels.count(label) > 1)
-        raise UserError(f"field {field.name!r}: category {twice!r} is listed twice; categories must be distinct.")
+    labels, parents = read_categories(field)
     place = field.sundog.out_of_domain
     if isinstance(place, str) and place != "missing" and place not in labels and field.type == "string":
         labels = (*labels, place)  # a declared "other" label
+        parents = (*parents, None) if parents else ()
     return Categorical(
         field.name,
         labels=labels,
@@ -123,6 +109,7 @@ def _categorical(field: FieldModel, nullable: bool) -> Categorical:
         nullable=nullable,
         fallback=_fallback(field, labels, nullable),
         missing_values=missing_texts(field),
+        parents=parents,
     )
 
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sundog.domain.categories import with_category_files
 from sundog.domain.columns import Column, Identifier
 from sundog.domain.constraints.kinds import Constraint
 from sundog.domain.derived import Derived
@@ -101,8 +102,9 @@ def amend_dialect(document: Mapping[str, Any], changes: Mapping[str, Any]) -> di
 
 
 def load_document(path: str | Path) -> dict[str, Any]:
-    """A JSON object from a file, with messages that name the file."""
-    return read_json(path, what="schema file", absent="draft one with: sundog schema draft DATA")
+    """A JSON object from a file, with the category lists of files that it names; messages name the file."""
+    document = read_json(path, what="schema file", absent="draft one with: sundog schema draft DATA")
+    return with_category_files(document, Path(path).parent)
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -2,7 +2,7 @@
 
 First every column is measured alone, on fine public cells (its leaves). Tables of several columns then use few cells
 that matter: a leaf that is heavy stands alone, the others are joined in order to about equal mass, labels too rare to be
-told from noise are merged, missing stands alone. A synthetic cell is turned into a value by the leaves inside it:
+told from noise are merged (under their parents where these are declared), missing stands alone. A synthetic cell is turned into a value by the leaves inside it:
 cell -> leaf by the leaves' proportions (systematically) -> uniform on the leaf's grid points.
 """
 
@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float, Int
 from sundog.declare import Range, check_declared
 from sundog.domain import Categorical, Column
 from sundog.domain.axis import Axis
+from sundog.estimate.families import families
 from sundog.estimate.hierarchy import estimate_leaves
 from sundog.queries import Marginal, Query
 from sundog.queries.marginal import one_way_axis
@@ -176,15 +177,26 @@ class Bins:
             rare[column.missing] = False
         if rare.sum() < 2:
             return Axis.whole(column)
-        light = np.where(rare, share, 0.0)
+        named = self._named(leaves, rare)
+        light = np.where(rare & (named < 0), share, 0.0)
         rest = float(light.sum())
         number = max(round(rest / max(1 / (self.most * self._finer(leaves)), NOISE * leaves.stddev)), 1)
         places = np.floor((np.cumsum(light) - light / 2) / max(rest, 1e-12) * number * (1 - 1e-9))
         alone = np.cumsum(~rare) - 1
-        _, groups = np.unique(np.where(rare, len(share) + places, alone), return_inverse=True)
+        merged = np.where(rare, 2 * len(share) + places, alone)
+        _, groups = np.unique(np.where(named >= 0, len(share) + named, merged), return_inverse=True)
         if groups.max() + 1 == len(share):
             return Axis.whole(column)
         return Axis.grouped(column, [int(group) for group in groups])
+
+    def _named(self, leaves: Leaves, rare: Bool[np.ndarray, " codes"]) -> Int[np.ndarray, " codes"]:
+        """The number of the parent under which a rare label stands, -1 where it stands under none."""
+        column, found = leaves.column, np.full(len(rare), -1)
+        if isinstance(column, Categorical) and column.parents:
+            least = max(self.rare / self._finer(leaves), NOISE * leaves.stddev)
+            for number, codes in enumerate(families(column, leaves.proportions, rare=rare, least=least)):
+                found[codes] = number
+        return found
 
     def _runs(self, leaves: Leaves) -> Axis:
         """Equal along the leaves that are light, by mass to the power `taper`; a bin also ends beside a heavy one."""
