@@ -172,7 +172,7 @@ def test_the_ledger_adds_up_over_runs(place):
         (("--epsilon", "nan", "--delta", "1e-9"), "'epsilon': found nan"),
         (("--epsilon", "1", "--delta", "0"), "found delta 0.0; it must lie strictly between 0 and 1"),
         (("--epsilon", "1", "--delta", "2"), "found delta 2.0"),
-        (("--rho", "inf"), "found rho inf"),
+        (("--rho", "inf"), "'rho': found inf"),
         (("--epsilon", "much", "--delta", "1e-9"), "Invalid value for '--epsilon'"),
         ((*BUDGET, "--neighbours", "cousins"), "Invalid value for '--neighbours'"),
         ((*BUDGET, "--rows-per-unit", "3"), "needs a unit column; name it with --unit"),
