@@ -136,9 +136,10 @@ class DuckTable:
         """
         kept = {column: raw for column, raw in self.raw.items() if self.readable(column)}
         folded = [column.lower() for column in kept]
-        twice = next((column for column in kept if folded.count(column.lower()) > 1), None)
-        if twice is not None:
-            raise UserError(f"{self.label}: SQL cannot tell apart columns that differ from {twice!r} by case only.")
+        if len(set(folded)) < len(folded):  # not named: a first row that is no header would be a record
+            raise UserError(
+                f"{self.label}: two of its columns differ by case only, which SQL cannot tell apart; rename one."
+            )
         columns = [
             f"{raw.as_text() if self.untyped or raw.others else raw.sql} AS {identifier(column)}"
             for column, raw in kept.items()
