@@ -48,6 +48,12 @@ def test_every_public_count_is_whole(name, value):
         COUNTS[name](value)
 
 
+def test_a_workload_cannot_ask_for_more_than_can_be_fitted():
+    with pytest.raises(UserError, match="count: found 1e\\+20; it must be at most"):
+        Workload.prefixes(SCHEMA, count=10**20)
+    assert Workload.halfspaces(SCHEMA, directions=2, thresholds=2, seed=10**20).cells == 4
+
+
 def test_a_fraction_of_a_row_per_unit_spends_nothing(own_ledger):
     with pytest.raises(UserError, match=r"rows.per.unit.?: found 1\.01"):
         Synthesizer(SCHEMA, rho=0.5, unit="x", rows_per_unit=1.01)

@@ -32,6 +32,8 @@ from sundog.queries.tree import trees
 from sundog.sizes import whole_number
 
 Options = ParamSpec("Options")
+MOST_COUNT = 10**6
+"""More queries, directions or columns than any workload can be fitted with."""
 
 
 def _workload(
@@ -129,7 +131,7 @@ def _entry(entry: Any, number: int, schema: Schema, reference: Rows | None) -> W
         raise UserError(f"{place}: found {entry!r}; each must be a table with a kind.")
     options = dict(entry)
     kind, weight = options.pop("kind", None), options.pop("weight", 1.0)
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise UserError(f"{place}: kind is {kind!r}; allowed are {', '.join(KINDS)}.")
     if not _is_number(weight) or not 0 < weight < math.inf:
         raise UserError(f"{place}: weight is {weight!r}; it must be a number above 0.")
@@ -153,7 +155,7 @@ def _check_counts(parameters: Mapping[str, inspect.Parameter], options: Mapping[
         annotation = parameters[name].annotation if name in parameters else None
         optional = type(None) in get_args(annotation)
         if int in (annotation, *get_args(annotation)) and not (optional and value is None):
-            whole_number(name, value, least=0)
+            whole_number(name, value, least=0, most=None if name == "seed" else MOST_COUNT)
 
 
 def _is_number(value: Any) -> bool:
