@@ -88,7 +88,7 @@ DATETIMES = [
         for day, between, clock in product(_days(), (" ", "T", ", "), _CLOCKS)
     ),
 ]
-ALL = [Reading("date", "%Y%m%d"), *NUMBERS, *TIMES, *DATES, *DATETIMES]
+ALL = [Reading("date", "%Y%m%d"), *TIMES, *NUMBERS, *DATES, *DATETIMES]
 """In the order of preference: of two that read the same texts, the first is meant."""
 
 

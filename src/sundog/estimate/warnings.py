@@ -6,7 +6,7 @@ alone seldom warns. What the table looks like in truth is not known here: a sent
 that the table is not like that.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,13 +41,15 @@ class ReleaseWarning:
 
 def warnings_of(released: Released) -> tuple[ReleaseWarning, ...]:
     """All findings, column by column."""
-    found = [_delta(released)]
+    found, labels = [_delta(released)], dict[str, str]()
     for column in released.schema.columns:
         own = _own(released, column)
-        found += [_missing(own, column), _label(own, column)]
+        found.append(_missing(own, column))
+        label = _label(own, column)
+        labels |= {} if label is None else {column.name: label}
         if isinstance(column, Numeric) and column.steps > FEW_STEPS:
             found += [_lower(own, column), _upper(own, column)]
-    return tuple(warning for warning in found if warning is not None)
+    return tuple(warning for warning in (*found, _labels(labels)) if warning is not None)
 
 
 def _own(released: Released, column: Column) -> Released:
@@ -74,19 +76,26 @@ def _missing(own: Released, column: Column) -> ReleaseWarning | None:
     return ReleaseWarning(column.name, f"{column.name}: {share:.0%} of the rows are missing. If that is wrong, {cause}")
 
 
-def _label(own: Released, column: Column) -> ReleaseWarning | None:
-    """Nearly all rows in the place of unknown labels, where that is a label."""
+def _labels(labels: Mapping[str, str]) -> ReleaseWarning | None:
+    """Columns with nearly all rows in the place of unknown labels, in one sentence: rare labels are common, too."""
+    if not labels:
+        return None
+    listed = ", ".join(f"{name} ({label})" for name, label in labels.items())
+    return ReleaseWarning(
+        next(iter(labels)) if len(labels) == 1 else None,
+        f"Nearly all rows have one label, which also takes every label that is not in the list: {listed}. If that is wrong, "
+        "the labels are probably spelled otherwise than in categories, or the file has another encoding than was declared; "
+        "sundog check (CONFIDENTIAL) shows how.",
+    )
+
+
+def _label(own: Released, column: Column) -> str | None:
+    """The label in the place of unknown ones, where nearly all rows have it."""
     if not isinstance(column, Categorical) or column.fallback >= len(column.labels) or len(column.labels) < 3:
         return None
     place = column.fallback
     share = _share(own, column, run=(place, place + 1), limit=AT_LABEL)
-    if share is None:
-        return None
-    return ReleaseWarning(
-        column.name,
-        f"{column.name}: {share:.0%} of the rows have the label {column.describe(place)!r}, which also takes every label "
-        f"that is not in the list. If that is wrong, {_unlisted(column)}",
-    )
+    return None if share is None else column.describe(place)
 
 
 def _lower(own: Released, column: Numeric) -> ReleaseWarning | None:
