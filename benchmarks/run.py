@@ -22,6 +22,7 @@ import harness
 
 BENCHMARKS = (
     "counting",
+    "reading",
     "queries",
     "evaluate_speed",
     "answers",
