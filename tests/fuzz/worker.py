@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 MEMORY = 2 * 10**9
 SECONDS = 60
-CHUNK = 40
+CHUNK = 20
 
 
 @dataclass(frozen=True)

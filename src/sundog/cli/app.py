@@ -49,6 +49,10 @@ app.add_typer(workload.app, name="workload")
 app.add_typer(ledger.app, name="ledger")
 
 INTERRUPTED = 130
+NO_MEMORY = (
+    "the run needs more memory than this process may use. Ask for fewer rows or queries, use a method with a smaller model, or "
+    "give the process more memory."
+)
 
 
 def _show_version(wanted: bool) -> None:
@@ -76,11 +80,7 @@ def main() -> None:
             raise
         _fail("interrupted.", INTERRUPTED)
     except MemoryError:
-        _fail(
-            "the run needs more memory than this process may use. Ask for fewer rows or queries, use a method with a smaller "
-            "model, or give the process more memory.",
-            2,
-        )
+        _fail(NO_MEMORY, 2)
     except OSError as error:
         where = f" {error.filename!r}" if isinstance(error.filename, str) else ""
         reason = error.strerror or "the system gave no reason"
@@ -89,6 +89,8 @@ def main() -> None:
             2,
         )
     except Exception as error:
+        if type(error).__name__ == "OutOfMemoryException":  # the table engine's own word for it
+            _fail(NO_MEMORY, 2)
         if os.environ.get("SUNDOG_DEBUG"):
             raise
         _fail(
