@@ -343,7 +343,7 @@ def test_what_was_paid_for_is_kept_when_fitting_fails(place, monkeypatch):
 
     monkeypatch.setattr(Independent, "fit", fail)
     outcome = synthesize(place)
-    assert outcome.code == 1
+    assert outcome.code == 2
     assert "Kept the measurements that were paid for: out/released.json" in outcome.stderr
     monkeypatch.undo()
     assert run_command(place, "generate", "out/released.json", *METHOD, "-o", "made").code == 0
@@ -357,7 +357,7 @@ def test_what_was_paid_for_is_kept_when_sampling_fails(place, monkeypatch):
 
     monkeypatch.setattr(Independent, "sample", fail)
     outcome = synthesize(place)
-    assert outcome.code == 1
+    assert outcome.code == 2
     assert "out/released.json" in outcome.files
     monkeypatch.undo()
     assert run_command(place, "generate", "out/released.json", *METHOD, "-o", "made").code == 0
