@@ -268,7 +268,7 @@ def test_wrong_words_are_answered(place, arguments, match):
         (("--rows", "-5"), "rows: found -5"),
         (("--method", "magic"), "method 'magic' is unknown; methods are .*independent"),
         (("--format", "xlsx"), "Invalid value for '--format'"),
-        (("--sql", "SELECT 1"), "--sql: 'data.csv' is not a DuckDB database"),
+        (("--sql", "SELECT 1"), "lacks the column 'smoker' and 7 more"),
         (("--delimiter", "||"), "dialect, delimiter: found '||'; it must be one character".replace("|", r"\|")),
         (("--delimiter", ";"), "lacks the column 'smoker' and 7 more"),
         (("--seed", "x"), "Invalid value for '--seed'"),
@@ -285,7 +285,7 @@ def test_a_missing_column_is_named(place):
     del values["age"]
     tables.write_csv(place / "data.csv", values | {"Age": [1] * 20})
     outcome = synthesize(place)
-    refused(outcome, "lacks the column 'age'; columns found: 9, of which 'Age' comes near")
+    refused(outcome, "lacks the column 'age'; columns found: 9. Names must agree in every letter and in case")
     assert outcome.ledger == []
 
 
@@ -294,7 +294,7 @@ def test_existing_results_are_kept_unless_forced(place):
     assert first.code == 0
     before = (place / "out" / "synthetic.csv").read_bytes()
     again = synthesize(place)
-    refused(again, "--out: 'out' holds 'certificate.html' already; choose another folder, or --force")
+    refused(again, "--out: 'out' holds 'README.txt' already; choose another folder, or --force")
     assert again.ledger == first.ledger
     assert (place / "out" / "synthetic.csv").read_bytes() == before
     assert synthesize(place, "--force").code == 0

@@ -388,9 +388,8 @@ def test_a_message_that_quotes_the_engine_is_killed_by_the_token_check(monkeypat
             raise UserError(f"the engine failed: {error}") from error
 
     monkeypatch.setattr(DuckTable, "quiet_failures", loud)
-    monkeypatch.setattr(
-        "sundog.sources.encode.RawColumn.as_number", lambda self: f"CAST({self.sql} AS DOUBLE)", raising=True
-    )
+    failing = "CASE WHEN {0} = '" + checks.TOKEN + "' THEN CAST({0} AS DOUBLE) ELSE 0 END"
+    monkeypatch.setattr("sundog.sources.duck.encode_sql", lambda column, raw: failing.format(raw.sql))
     killed(quoted, tmp_path, TOKEN_LINE, code=2)
 
 

@@ -45,7 +45,7 @@ class Allocate:
     """Scores, then tables; errors count by the workload's `weights`."""
 
     share_scores: Annotated[float, "The part of the budget left that scores take.", Range(0.001, 0.999)] = 0.04
-    coarse: Annotated[int, "Cells per column at the second resolution.", Range(2, 64)] = 6
+    coarse: Annotated[int, "Cells per column at the second resolution; many: no second one.", Range(2, 1000)] = 6
     kappa: Annotated[float, "The share of the noise that is taken to survive in the rows.", Range(0.001, 10)] = 0.34
     target_weight: Annotated[
         float, "How many times as much errors count in pairs with a target.", Range(0.001, 1000)
