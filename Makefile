@@ -20,7 +20,7 @@ demo: .venv/runtime
 	@$(BIN)/python examples/demo.py
 
 test: .venv/develop
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow"
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not slow"
 
 # Python 3.11 to 3.13, each with the lowest versions that pyproject.toml allows and with the newest; needs uv and those Pythons.
 test-matrix: .venv/develop
@@ -36,7 +36,7 @@ lint: .venv/develop
 # The slow tests, 10,000 malformed inputs of every kind (INPUTS=100 for fewer), and 100 deliberate faults.
 INPUTS ?= 10000
 audit: .venv/develop
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m slow
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m slow
 	$(BIN)/python tests/fuzz/run.py --inputs $(INPUTS)
 	$(BIN)/python tests/mutation/run.py
 

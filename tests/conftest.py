@@ -13,6 +13,11 @@ settings.register_profile("sundog", deadline=None, max_examples=25, suppress_hea
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "sundog"))
 
 
+def pytest_collection_modifyitems(items):
+    """The fuzzers fork, which only a process in which JAX never ran can do: they come first."""
+    items.sort(key=lambda item: "fuzz" not in item.path.parts)
+
+
 @pytest.fixture(autouse=True)
 def ctrl_c_is_heard():
     """A suite that was started in the background inherits a deaf ear for Ctrl-C, and so would every process it starts."""
