@@ -15,6 +15,7 @@ from fuzz.worker import Ended
 from sundog import Schema, UserError
 from sundog.released import Released
 
+pytestmark = pytest.mark.forks
 ONCE_WRONG = {"schema": (42,), "released": (1,), "parquet": (19,), "ledger": (0, 3, 10, 21, 22), "workload": (34, 70)}
 PARTS = {
     "schema": (FULL, Schema.from_json),

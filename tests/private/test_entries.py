@@ -125,6 +125,7 @@ def test_a_forged_cost_with_right_hashes_gives_no_budget_back(tmp_path, rho):
             act()
 
 
+@pytest.mark.forks
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="needs a user to change into")
 @pytest.mark.parametrize("lock", [True, False])
 def test_a_read_only_folder_with_writable_files_is_refused(tmp_path, lock):
