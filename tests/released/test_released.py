@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tables
+from sundog.domain import Schema
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.queries import Marginal
@@ -141,3 +142,9 @@ def test_the_certificate_holds_the_payments_and_no_time():
     for word in ("time", "second", "duration", "date", "path", "/"):
         assert f'"{word}' not in words
     assert json.dumps(certificate(released())) == json.dumps(certificate(released()))
+
+
+def test_the_certificate_says_where_records_span_lines():
+    spanning = Schema.from_json(SCHEMA.to_json() | {"dialect": {"multiline": True}})
+    assert certificate(replace(released(), schema=spanning))["records"] is not None
+    assert certificate(released())["records"] is None
