@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 MEMORY = 2 * 10**9
 SECONDS = 60
-CHUNK = 20
+CHUNK = 1
+"""Inputs per fork: what one run leaves behind (threads of an engine, their stacks) would count against the next one's memory."""
 
 
 @dataclass(frozen=True)
