@@ -135,7 +135,7 @@ def _divided(leaves: Leaves, finer: Axis) -> Leaves:
 class Bins:
     """How coarse: numbers in bins of about equal mass, rare labels merged, in runs of that mass."""
 
-    most: Annotated[int, "About so many bins per numeric column.", Range(2, 128)] = 16
+    most: Annotated[int, "About so many bins per numeric column.", Range(2, 1000)] = 16
     rare: Annotated[float, "Labels with a smaller share of the rows are merged.", Range(0, 1)] = 0.005
     finest: Annotated[
         float,
