@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import tables
-from sundog.cli.output import write_table
+from sundog.api.writing import write_table
 from sundog.domain import Dialect, Schema
 from sundog.domain.columns import GRID_LIMIT
 from sundog.domain.rows import Rows

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from sundog.api.options import Charged
+from sundog.domain.forms import Document
+from sundog.domain.known_keys import unknown_keys
 from sundog.domain.review import Question, Review
 from sundog.private.draft import Drafting, draft
 
-__all__ = ["Question", "Review", "draft_schema"]
+__all__ = ["Question", "Review", "draft_schema", "unknown_note"]
 
 
 def draft_schema(
@@ -33,3 +35,10 @@ def draft_schema(
     charged = Charged(ledger, dataset)
     name = charged.account(None, data if isinstance(data, str) or hasattr(data, "__fspath__") else None)
     return draft(data, Drafting(name, name, charged.open_ledger()), dialect=dialect, sql=sql)
+
+
+def unknown_note(document: Mapping[str, Any]) -> str:
+    """What to say of keys that Sundog does not know; empty where it knows all of them."""
+    unknown = unknown_keys(document, Document)
+    shown = ", ".join(unknown[:8]) + (f" and {len(unknown) - 8} more" if unknown[8:] else "")
+    return f"Sundog does not know these keys and leaves them out of every release: {shown}." if unknown else ""

@@ -151,6 +151,11 @@ class Synthesizer:
         self._model = Model(released, self.recipe, self.seed, state, self._public)
         return self
 
+    @property
+    def ledger_path(self) -> Path:
+        """The file of the ledger that is charged."""
+        return self._charged.open_ledger().path
+
     def dry_run(self) -> DryRun:
         """What a fit would charge, the balance before and after, and what the certificate would say; reads no rows."""
         return dry_run(

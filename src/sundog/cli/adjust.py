@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from sundog.api.options import Privacy, Signing
+from sundog.api.writing import prepare_folder, write_table
 from sundog.cli import options as o
 from sundog.cli.groups import Paying, TextOptions, Writing, grouped
-from sundog.cli.output import load_schema, prepare_folder, progress, say, write_table
+from sundog.cli.output import load_schema, progress, say
 from sundog.errors import UserError
 from sundog.postprocess.matching import Matching
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sundog.api.writing import prepare_file
 from sundog.cli import options as o
 from sundog.cli.groups import grouped
-from sundog.cli.output import prepare_file, say
+from sundog.cli.output import say
 from sundog.errors import UserError
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from sundog.api.options import Charged
+from sundog.api.writing import document_text, prepare_file, write_confidential
 from sundog.cli import options as o
 from sundog.cli.groups import TableOptions, grouped
-from sundog.cli.output import load_schema, prepare_file, progress, say, write_confidential
+from sundog.cli.output import load_schema, progress, say
 
 Unit = Annotated[str | None, typer.Option(help="The column that names the people to protect, to count their rows.")]
 RowsPerUnit = Annotated[int, typer.Option(help="How many rows of one unit would be used at most (with --unit).")]
@@ -31,13 +32,11 @@ def check(
     if out is not None:
         prepare_file(out, force=force)
     with progress("reading the table"):
-        import json as json_module
-
         from sundog.api.check import check_document, check_lines, check_table
 
         facts = table.amend(load_schema(schema))
         found = check_table(table.data, facts, unit=unit, rows_per_unit=rows_per_unit, sql=table.sql, **vars(charged))
         document = check_document(found)
         if out is not None:
-            write_confidential(out, json_module.dumps(document, indent=2, ensure_ascii=False) + "\n")
+            write_confidential(out, document_text(document))
     say(document, [*check_lines(found), *([f"Written (mode 0600): {out}"] if out else [])], as_json=json)

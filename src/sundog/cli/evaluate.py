@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sundog.api.options import Charged
+from sundog.api.writing import prepare_file, write_confidential
 from sundog.cli import options as o
 from sundog.cli.groups import TextOptions, grouped
-from sundog.cli.output import load_schema, prepare_file, progress, say, write_confidential
+from sundog.cli.output import load_schema, progress, say
 from sundog.errors import UserError
 
 if TYPE_CHECKING:

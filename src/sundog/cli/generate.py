@@ -8,8 +8,7 @@ import typer
 from sundog.api.options import Fitting, Signing
 from sundog.cli import options as o
 from sundog.cli.groups import Writing, grouped
-from sundog.cli.output import prepare_folder, progress, say, write_table
-from sundog.cli.synthesize import RELEASE
+from sundog.cli.output import progress, say
 
 
 @grouped
@@ -23,14 +22,12 @@ def generate(
     writing: Writing,
 ) -> None:
     """Generate synthetic rows from released measurements, as often as you like, with any method that can use them."""
-    synthetic = f"synthetic.{writing.format}"
     with progress("starting") as report:
+        from sundog.api.making import Place, remake_release
         from sundog.api.model import Model
-        from sundog.api.release import finish_release, today
-        from sundog.api.release_folder import clear_release_folder
+        from sundog.api.writing import prepare_folder
         from sundog.methods.loop import check_rows
         from sundog.released import Released
-        from sundog.report.record import Record
 
         signing.check()
         measurements = Released.load(released)
@@ -38,23 +35,16 @@ def generate(
         prepare_folder(out, force=writing.force)
         report(f"fitting {fitting.method}")
         model = Model.from_released(measurements, **vars(fitting))
-        report("sampling")
-        made = model.rows(rows)
-        clear_release_folder(out)
-        model.save(out)
-        model.report(out / "report.html", rows=made)
-        write_table(made, out / synthetic)
-        record = Record(today(), signing.purpose, signing.approved_by)
-        remark = " ".join(model.unsupported) or None
-        finish_release(out, measurements, method=fitting.method, record=record, remark=remark, signing=signing)
+        place = Place(out, rows, writing.format)
+        made = remake_release(model, place=place, signing=signing, report=report)
     result: dict[str, Any] = {
         "method": fitting.method,
-        "rows": len(made),
-        "files": [str(out / name) for name in [synthetic, *RELEASE]],
+        "rows": made,
+        "files": place.files,
         "warnings": list(model.warnings),
     }
     lines = [
-        f"Synthetic table: {out / synthetic} ({len(made)} rows)",
+        f"Synthetic table: {place.table} ({made} rows)",
         f"Report:          {out / 'report.html'}",
         f"Certificate:     {out / 'certificate.html'} (and certificate.json)",
     ]

@@ -18,6 +18,7 @@ from sundog.cli import options as o
 from sundog.cli.output import read_settings
 
 if TYPE_CHECKING:
+    from sundog.api.making import Private
     from sundog.domain import Dialect, Schema
     from sundog.private.table import PrivateTable
 
@@ -76,6 +77,12 @@ class TableOptions(TextOptions):
 
     data: o.Data
     sql: o.Sql = None
+
+    def private(self) -> "Private":
+        """The table as it is named."""
+        from sundog.api.making import Private
+
+        return Private(self.data, self.sql)
 
     def open(self, dialect: "Dialect") -> "PrivateTable":
         """The table, closed to everything but the curator."""

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sundog.api.options import LedgerPlace, Spendable
+from sundog.api.writing import document_text, prepare_file
 from sundog.cli import options as o
 from sundog.cli.groups import grouped
-from sundog.cli.output import prepare_file, say
+from sundog.cli.output import say
 
 if TYPE_CHECKING:
     from sundog.private.ledger import Account
@@ -49,11 +50,9 @@ def limit(dataset: Name, *, most: Spendable, place: LedgerPlace, yes: o.Yes = Fa
 @grouped
 def export(dataset: OptionalName = None, *, out: o.OutFile, place: LedgerPlace, force: o.Force = False) -> None:
     """Write the whole record, with its chain of hashes, as JSON."""
-    import json as json_module
-
     prepare_file(out, force=force)
     record = place.open_ledger().export(dataset)
-    Path(out).write_text(json_module.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    Path(out).write_text(document_text(record), encoding="utf-8")
     typer.echo(f"Ledger record: {out}")
 
 

@@ -1,10 +1,11 @@
 """sundog measure: spend the budget on noisy measurements, and write them; generating comes later and is free."""
 
 from sundog.api.options import Generation
+from sundog.api.writing import prepare_file
 from sundog.cli import options as o
 from sundog.cli.groups import Paying, TableOptions, grouped
-from sundog.cli.output import prepare_file, progress, say
-from sundog.cli.synthesize import fit_or_keep, spent, synthesizer_for
+from sundog.cli.output import progress, say, tell_kept
+from sundog.cli.synthesize import spent, synthesizer_for
 
 
 @grouped
@@ -20,11 +21,12 @@ def measure(
 ) -> None:
     """Measure what a method needs, with noise, and write released.json: all that ever leaves the private table."""
     with progress("starting") as report:
+        from sundog.api.making import fit_or_keep
         from sundog.report.certificate import claim
 
         synthesizer = synthesizer_for(schema, table, paying=paying, generation=generation)
         prepare_file(out, force=force)
-        fit_or_keep(synthesizer, table, keep=out, report=report)
+        fit_or_keep(synthesizer, table.private(), keep=out, report=report, kept=tell_kept)
         released = synthesizer.released
         released.save(out)
     lines = [

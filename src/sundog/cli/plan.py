@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 import typer
 
+from sundog.api.writing import prepare_file
 from sundog.cli import options as o
 from sundog.cli.groups import grouped
-from sundog.cli.output import prepare_file, say
+from sundog.cli.output import say
 from sundog.errors import UserError
 
 SchemaPath = Annotated[Path, typer.Argument(help="The public schema (Table Schema JSON).")]

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sundog.api.options import Charged, Confirmation, Privacy
+from sundog.api.writing import document_text, prepare_file, write_confidential
 from sundog.cli import options as o
 from sundog.cli.groups import TableOptions, TextOptions, grouped
-from sundog.cli.output import load_schema, prepare_file, progress, say, write_confidential
+from sundog.cli.output import load_schema, progress, say
 from sundog.errors import UserError
 
 if TYPE_CHECKING:
@@ -176,13 +177,6 @@ def complete(
 def write_document(document: dict[str, Any], path: Path) -> None:
     """A schema document as a readable file."""
     path.write_text(document_text(document), encoding="utf-8")
-
-
-def document_text(document: dict[str, Any]) -> str:
-    """A schema document as people read it."""
-    import json as json_module
-
-    return json_module.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def _still_open(document: dict[str, Any], gaps: "Gaps") -> list[str]:

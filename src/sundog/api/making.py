@@ -1,0 +1,123 @@
+"""Making a release: fit, keep what was paid for whatever happens, sample, and write rows, report, description and certificate.
+
+The command line and the studio make releases here, each in one call; places are tried before anything is spent.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sundog.api.release import finish_release, today
+from sundog.api.release_folder import clear_release_folder
+from sundog.api.writing import Format, prepare_folder, write_table
+from sundog.methods.loop import Report, check_rows
+from sundog.report.record import Record
+
+if TYPE_CHECKING:
+    from sundog.api.model import Model
+    from sundog.api.options import Signing
+    from sundog.api.synthesizer import Synthesizer
+    from sundog.domain.rows import Rows
+
+RELEASE = (
+    "released.json",
+    "model.json",
+    "fitted.npz",
+    "report.html",
+    "README.txt",
+    "datapackage.json",
+    "certificate.json",
+    "certificate.html",
+)
+"""What every release holds beside its table."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a release goes, how many rows it has, and in which format."""
+
+    folder: Path
+    rows: int | None = None
+    format: Format = "csv"
+    force: bool = False
+
+    @property
+    def table(self) -> Path:
+        """The synthetic table's file."""
+        return self.folder / f"synthetic.{self.format}"
+
+    @property
+    def files(self) -> list[str]:
+        """All files of the release."""
+        return [str(self.table), *(str(self.folder / name) for name in RELEASE)]
+
+
+@dataclass(frozen=True)
+class Private:
+    """The private table as users name it: a path with, for databases, a query."""
+
+    data: str
+    sql: str | None = None
+
+
+def make_release(
+    synthesizer: "Synthesizer",
+    private: Private,
+    *,
+    place: Place,
+    signing: "Signing",
+    report: Report,
+    kept: Callable[[Path], None],
+) -> int:
+    """Spend the budget and write the whole release; the number of its rows. `kept` hears of what a broken run left."""
+    signing.check()
+    check_rows(place.rows, synthesizer.schema)
+    prepare_folder(place.folder, force=place.force, outside=(private.data, synthesizer.ledger_path))
+    fit_or_keep(synthesizer, private, keep=place.folder / "released.json", report=report, kept=kept, release=True)
+    clear_release_folder(place.folder)
+    synthesizer.save(place.folder)  # first of all: it was paid for
+    report("sampling")
+    made = synthesizer.model.rows(place.rows)
+    record = synthesizer.record(purpose=signing.purpose, approved_by=signing.approved_by)
+    _finish(synthesizer.model, made, place=place, record=record, signing=signing)
+    return len(made)
+
+
+def remake_release(model: "Model", *, place: Place, signing: "Signing", report: Report) -> int:
+    """A release from earlier measurements: no private data, no cost. The number of its rows."""
+    report("sampling")
+    made = model.rows(place.rows)
+    clear_release_folder(place.folder)
+    model.save(place.folder)
+    _finish(model, made, place=place, record=Record(today(), signing.purpose, signing.approved_by), signing=signing)
+    return len(made)
+
+
+def _finish(model: "Model", rows: "Rows", *, place: Place, record: Record, signing: "Signing") -> None:
+    """The table, the report, and the certificate last."""
+    model.report(place.folder / "report.html", rows=rows)
+    write_table(rows, place.table)
+    method, remark = model.recipe.name, " ".join(model.unsupported) or None
+    finish_release(place.folder, model.released, method=method, record=record, remark=remark, signing=signing)
+
+
+def fit_or_keep(
+    synthesizer: "Synthesizer",
+    private: Private,
+    *,
+    keep: Path,
+    report: Report,
+    kept: Callable[[Path], None],
+    release: bool = False,
+) -> None:
+    """Fit; if something stops it after measuring, keep what was paid for, and nothing of the release it replaces."""
+    try:
+        synthesizer.fit(private.data, sql=private.sql, report=report)
+    except BaseException:
+        if synthesizer.paid_for is not None and synthesizer.paid_for.measurements:
+            if release:
+                clear_release_folder(keep.parent)
+            synthesizer.paid_for.save(keep)
+            kept(keep)
+        raise
