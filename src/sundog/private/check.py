@@ -86,7 +86,7 @@ def check_rows(
 ) -> TableCheck:
     """What became of the cells, after the disclosure is on the ledger. A table that lacks a column is refused before."""
     table = PrivateTable(data, dialect=schema.dialect, sql=sql)
-    table.check((*schema.names, *((unit.column,) if unit.column else ())))
+    table.check(schema.names, unit=unit.column)
     ledger.disclose(dataset, "CONFIDENTIAL: table checked against its schema, exact counts without noise")
     source = open_private(table)
     if not isinstance(source, DuckTable):

@@ -45,7 +45,7 @@ class Curator:
         self._scores_released: list[Scores] = []
         self._measurements: list[Measurement] = []
         self._adjustments: list[Measurement] = []
-        self._source.check((*schema.names, *((self.unit.column,) if self.unit.column else ())))
+        self._source.check(schema.names, unit=self.unit.column)
         spending.check()
 
     @property

@@ -28,9 +28,9 @@ class PrivateTable:
         """The names of its columns (public: they are the schema's)."""
         return self.__source.columns
 
-    def check(self, names: tuple[str, ...]) -> None:
-        """Refuse columns that are not there or whose cells cannot be read; reads no row."""
-        self.__source.check(names)
+    def check(self, names: tuple[str, ...], *, unit: str | None = None) -> None:
+        """Refuse columns that are not there or whose cells cannot be read, or that name no unit; reads no row."""
+        self.__source.check(names, unit=unit)
 
 
 def open_private(table: PrivateTable) -> Source:

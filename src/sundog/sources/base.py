@@ -26,8 +26,8 @@ class Source(Protocol):
     def columns(self) -> tuple[str, ...]:
         """The names of the columns that are there."""
 
-    def check(self, names: tuple[str, ...]) -> None:
-        """Refuse, before any row is read, columns that are not there or whose cells cannot be read."""
+    def check(self, names: tuple[str, ...], *, unit: str | None = None) -> None:
+        """Refuse, before any row is read, columns that are not there or whose cells cannot be read, or name no unit."""
 
     def add_up(self, schema: Schema, unit: PrivacyUnit, *, add: Adder, size: int) -> Int[np.ndarray, " cells"]:
         """The totals of `size` cells over all batches of encoded rows, at most `unit.rows` rows of each unit."""

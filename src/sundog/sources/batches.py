@@ -13,7 +13,7 @@ import pyarrow as pa
 from sundog.errors import UserError
 from sundog.sources.duck import FED, SEVERAL, DuckTable, connect, raw_columns
 from sundog.sources.encode import RawColumn
-from sundog.sources.plain import plain, plain_type
+from sundog.sources.plain import TEXTS, plain, plain_type
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,20 @@ def open_parts(parts: Sequence[Part]) -> DuckTable:
         return pa.RecordBatchReader.from_batches(schema, _batches(parts, chosen, schema))
 
     refused = {name: reason for part in parts for name, reason in part.refused.items()}
-    return DuckTable(connection, FED, raw, label=parts[0].label, feed=feed, refused=refused)
+    apart = frozenset(name for name, found in columns.items() if len({_spelling(column) for column in found}) > 1)
+    return DuckTable(connection, FED, raw, label=parts[0].label, feed=feed, refused=refused, spelled_apart=apart)
 
 
 def _engine_columns(name: str, parts: Sequence[Part]) -> list[_EngineColumn]:
     """One column per plain type that the column has in some part; none where its cells are no single values."""
     kinds = dict.fromkeys(plain_type(part.types[name]) for part in parts if name not in part.refused)
     return [_EngineColumn(name, kind) for kind in kinds]
+
+
+def _spelling(column: _EngineColumn) -> str:
+    """Columns of one spelling write equal values in the same way: whole numbers of any width, and all kinds of text."""
+    whole, text = pa.types.is_integer(column.type), column.type in (TEXTS, pa.large_string())
+    return "whole" if whole else "text" if text else str(column.type)
 
 
 def _raw(name: str, described: list[RawColumn]) -> RawColumn:

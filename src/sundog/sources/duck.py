@@ -33,6 +33,10 @@ SEVERAL = (
     "its cells are lists, structs or intervals, which no column kind models; make each part of it a column of its own, or "
     "leave the field out of the schema."
 )
+SPELLED_APART = (
+    "files of the table store it as different types, in which one unit may be spelled in different ways (a long number in a "
+    "float loses digits), so that its rows could not be bounded together; store it as one type in all files, such as text."
+)
 Feed = Callable[[tuple[str, ...]], pa.RecordBatchReader]
 """The batches of a table with these columns of the engine, from the first on; asked for anew for every question."""
 
@@ -71,6 +75,7 @@ class DuckTable:
     label: str
     feed: Feed | None = None
     refused: dict[str, str] = field(default_factory=dict)
+    spelled_apart: frozenset[str] = frozenset()
     untyped: bool = False
     stream: FallibleStream | None = None
     _types: set[str] = field(default_factory=set, repr=False)
@@ -117,9 +122,12 @@ class DuckTable:
             for batch in self._stream(codes, unit):
                 yield Rows(schema, tuple(numpy_of(batch.column(k)) for k in range(len(codes))))
 
-    def check(self, names: tuple[str, ...]) -> None:
-        """Refuse, before any row is read, columns that are not there or whose cells cannot be read."""
+    def check(self, names: tuple[str, ...], *, unit: str | None = None) -> None:
+        """Refuse, before any row is read, columns that are not there or whose cells cannot be read, or name no unit."""
+        names = names if unit is None else (*names, unit)
         check_columns(self.columns, names)
+        if unit in self.spelled_apart:
+            raise UserError(f"unit column {unit!r}: {SPELLED_APART}")
         for name in names:
             reason = self.refused.get(name) or ("" if all(part.single for part in self.raw[name].parts) else SEVERAL)
             if reason:
@@ -149,7 +157,7 @@ class DuckTable:
             self.connection.execute(f"CREATE TEMP TABLE {name} AS SELECT {', '.join(columns)} FROM {source}")
 
     def _check(self, names: tuple[str, ...], unit: PrivacyUnit) -> None:
-        self.check((*names, *((unit.column,) if unit.column else ())))
+        self.check(names, unit=unit.column)
 
     def _relation(self, names: list[str]) -> str:
         """What to select from: the relation, or the batches of these columns, registered anew."""

@@ -13,6 +13,7 @@ from sundog.domain import Categorical, Column, Numeric
 from sundog.domain.columns import Label
 from sundog.domain.spelling import PLAIN, NumberMarks
 from sundog.sources.marks import number_sql
+from sundog.sources.plain import UNREADABLE
 
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 NUMBERS = ("FLOAT", "DOUBLE", "UHUGEINT", "BIGNUM")
@@ -20,6 +21,8 @@ ZONED = "TIMESTAMP WITH TIME ZONE"
 TIMES = ("TIME", "TIME_NS", "TIME WITH TIME ZONE")
 NEVER_FAIL = (*INTEGERS, "VARCHAR", "BOOLEAN")
 """Types of which every value can be cast to text."""
+WHOLE = 2.0**63
+"""Floats without a fraction below this are spelled as the whole number, like that number in a column of them."""
 SINGLE = (*NEVER_FAIL, *NUMBERS, *TIMES, "DATE", "JSON", "UUID", "BLOB", "BIT", '"NULL"')
 
 
@@ -80,11 +83,13 @@ class RawColumn:
             years = f"{self._typed('0001-01-01')} AND {self._typed('9999-12-31 23:59:59')}"
             return f"CASE WHEN {self.sql} BETWEEN {years} THEN CAST({self.sql} AS VARCHAR) END"
         if self.type in ("FLOAT", "DOUBLE"):
-            whole = f"({self.sql} = floor({self.sql}) AND abs({self.sql}) < 1e15)"
+            whole = f"({self.sql} = floor({self.sql}) AND abs({self.sql}) < {WHOLE!r})"
             return f"CASE WHEN {whole} THEN CAST(TRY_CAST({self.sql} AS BIGINT) AS VARCHAR) ELSE CAST({self.sql} AS VARCHAR) END"
         if self.type in NEVER_FAIL:
             return f"CAST({self.sql} AS VARCHAR)"
-        value = {"BLOB": f"decode({self.sql})", ZONED: f"make_timestamp(epoch_us({self.sql}))"}.get(self.type, self.sql)
+        if self.type == "BLOB":  # bytes that are no text stay apart: they may name units
+            return f"COALESCE(TRY(decode({self.sql})), {literal(UNREADABLE)} || hex({self.sql}))"
+        value = f"make_timestamp(epoch_us({self.sql}))" if self.type == ZONED else self.sql
         return f"TRY(CAST({value} AS VARCHAR))"
 
     def as_number(self, marks: NumberMarks = PLAIN) -> str:
@@ -129,7 +134,7 @@ def _label_texts(column: Categorical) -> list[str]:
 
 def _label_text(label: Label) -> str:
     """A label as `as_text` spells it: 1.0 reads like 1."""
-    whole = isinstance(label, float) and label.is_integer() and abs(label) < 1e15
+    whole = isinstance(label, float) and label.is_integer() and abs(label) < WHOLE
     return str(int(label) if whole else label)
 
 

@@ -16,7 +16,7 @@ from sundog.errors import UserError
 from sundog.sources.batches import open_parts, part_of
 from sundog.sources.duck import BATCH, DuckTable, connect, raw_columns
 from sundog.sources.encode import RawColumn
-from sundog.sources.plain import plain, plain_type, take
+from sundog.sources.plain import plain, plain_type, take, text_of
 
 VIEW = "frame"
 TYPES = {
@@ -217,8 +217,8 @@ def _kind(value: Any) -> tuple[str, Any]:
     for kind, wanted in KINDS:
         if isinstance(value, wanted) and fits:
             return kind, value
-    text = value.decode("utf-8", errors="replace") if isinstance(value, bytes) else str(value)
-    return "text", text.encode("utf-8", errors="replace").decode()
+    text = text_of(value) if isinstance(value, bytes) else str(value)
+    return "text", text.encode("utf-8", errors="backslashreplace").decode()
 
 
 KINDS: tuple[tuple[str, type], ...] = (

@@ -3,13 +3,13 @@
 Arrow types hold more than an engine can read: moments outside the calendar, times of day beyond midnight, text that is
 no UTF-8, whole numbers of 256 bits. What an engine does with such a cell is to refuse the whole table, so that one
 record would decide whether a run succeeds. Here each cell becomes one of a plain type, and what has no meaning becomes
-null (or, in text, a replacement sign); a cell's outcome depends on that cell alone, a column's type on its type alone.
+null (or, in text, begins with a replacement sign); a cell's outcome depends on that cell alone, a column's type on its type alone.
 
 - Whole numbers, truths, floats and decimals stay; half floats widen, decimals of 256 bits become floats.
 - Dates and moments become days or microseconds, zoned ones as UTC; what lies outside the years 1 to 9999 becomes the
   moment just outside them, so that it is clamped to a column's bounds like any other.
 - Times of day become microseconds, null outside the day. Durations become seconds.
-- Text and bytes become text; dictionaries of text stay dictionaries, others and runs are unfolded, extension types are
+- Text and bytes become text, those that are no UTF-8 with a sign before them; dictionaries of text stay dictionaries, others and runs are unfolded, extension types are
   what they are stored as. An index that points nowhere is null.
 - Cells that hold several values (lists, structs, maps, unions) and calendar intervals have no plain type.
 """
@@ -26,6 +26,7 @@ MICROSECONDS = PER_SECOND["us"]
 DAY = 86_400
 FIRST_DAY, LAST_DAY = ((date(*day) - date(1970, 1, 1)).days for day in ((1, 1, 1), (9999, 12, 31)))
 LARGEST_DECIMAL = 38
+UNREADABLE = "\ufffd"
 TEXTS = pa.dictionary(pa.int32(), pa.large_string())
 
 
@@ -134,8 +135,15 @@ def _text(array: pa.Array) -> pa.Array:
         return array.cast(pa.large_string())
     except pa.ArrowException:
         cells = array.cast(_bytes_type(array.type)).to_pylist()
-        texts = [None if cell is None else cell.decode("utf-8", errors="replace") for cell in cells]
-        return pa.array(texts, pa.large_string())
+        return pa.array([None if cell is None else text_of(cell) for cell in cells], pa.large_string())
+
+
+def text_of(cell: bytes) -> str:
+    """Bytes as text; what is no UTF-8 begins with a sign and is spelled out: cells that differ may name two units."""
+    try:
+        return cell.decode()
+    except UnicodeDecodeError:
+        return UNREADABLE + cell.decode(errors="backslashreplace")
 
 
 def _bytes_type(kind: pa.DataType) -> pa.DataType:

@@ -16,6 +16,7 @@ from jaxtyping import Float
 from sundog.errors import UserError
 from sundog.sources.batches import Part, open_parts, part_of
 from sundog.sources.duck import BATCH, DuckTable, withhold
+from sundog.sources.encode import WHOLE
 from sundog.sources.extras import reader
 from sundog.sources.plain import array_of
 
@@ -142,7 +143,7 @@ def _labelled(cells: list[Any], labels: dict[Any, str]) -> pa.Array:
 
 
 def _spelled(cell: Any) -> str:
-    whole = isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15
+    whole = isinstance(cell, float) and cell.is_integer() and abs(cell) < WHOLE
     return str(int(cell) if whole else cell)
 
 
