@@ -27,6 +27,7 @@ def test_folders_devices_and_absent_files_are_no_files(tmp_path):
         (tmp_path, "is no file; look"),
         ("/dev/zero", "is no file"),
         (tmp_path / "x", "does not exist; look"),
+        ("a\0b", "its name holds a zero byte"),
     ):
         with pytest.raises(UserError, match=message):
             read_json(path, what="file", absent="look elsewhere")

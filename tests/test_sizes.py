@@ -73,6 +73,31 @@ def test_memory_is_what_this_process_may_use():
     assert 10**8 < sizes.memory() < 2**50
 
 
+def test_a_number_beyond_all_floats_is_refused_in_words():
+    with pytest.raises(UserError, match="n: found a number beyond 1e300; it must be at most 5"):
+        whole_number("n", 10**400, most=5)
+
+
+@pytest.mark.parametrize(
+    ("own", "limits", "wanted"),
+    [
+        ("0::/", {"memory.max": "700"}, [700]),
+        ("0::/user/run-7.scope", {"user/memory.max": "800", "user/run-7.scope/memory.max": "900"}, [800, 900]),
+        ("4:memory:/a\n3:cpu:/b", {"memory/a/memory.limit_in_bytes": "500", "b/memory.max": "1"}, [500]),
+        ("0::/user", {"user/memory.max": "max"}, []),
+        ("", {}, []),
+    ],
+)
+def test_limits_of_control_groups_are_found_at_every_level(tmp_path, monkeypatch, own, limits, wanted):
+    (tmp_path / "own").write_text(own)
+    for name, limit in limits.items():
+        (tmp_path / "groups" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "groups" / name).write_text(limit + "\n")
+    monkeypatch.setattr(sizes, "_OWN_CGROUPS", tmp_path / "own")
+    monkeypatch.setattr(sizes, "_CGROUPS", tmp_path / "groups")
+    assert sorted(set(sizes._container_limits())) == wanted
+
+
 @pytest.mark.parametrize(("limit", "refused"), [(10**9, True), (64 * 10**9, False), (None, False)])
 def test_too_little_address_space_is_said_before_a_library_aborts(monkeypatch, limit, refused):
     monkeypatch.setattr(sizes, "_limits", lambda: [] if limit is None else [limit])

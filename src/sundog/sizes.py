@@ -15,7 +15,9 @@ from sundog.errors import UserError
 MOST_ROWS = 2**40
 """More rows than any table here may have; sums of counts then stay far below 2^63."""
 LEAST_ROOM, ROOM_PER_PROCESSOR = 1_300_000_000, 128 * 2**20
-_CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+_CGROUPS = Path("/sys/fs/cgroup")
+_OWN_CGROUPS = Path("/proc/self/cgroup")
+_LIMIT_FILE = {"": "memory.max", "memory": "memory.limit_in_bytes"}
 
 
 def whole_number(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
@@ -68,12 +70,27 @@ def _limits() -> list[int]:
 def memory() -> int:
     """The bytes that this process may use: the least of the machine's, its container's and its own limit."""
     sizes = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")] if hasattr(os, "sysconf") else [2**33]
-    sizes += _limits()
-    for path in _CGROUPS:
-        with suppress(OSError, ValueError):
-            sizes.append(int(Path(path).read_text(encoding="ascii")))
-    return min(sizes)
+    return min([*sizes, *_limits(), *_container_limits()])
+
+
+def _container_limits() -> list[int]:
+    """What the control groups allow: the one of this process and all above it, of either version of their interface."""
+    names = ["0::/", "0:memory:/"]
+    with suppress(OSError):
+        names += _OWN_CGROUPS.read_text(encoding="utf-8").splitlines()
+    found = []
+    for _, kinds, name in (line.split(":", 2) for line in names):
+        if kinds not in ("", "memory"):
+            continue
+        top = _CGROUPS / kinds
+        own = top / name.lstrip("/")
+        for folder in (own, *own.parents[: len(own.parts) - len(top.parts)]):
+            with suppress(OSError, ValueError):
+                found.append(int((folder / _LIMIT_FILE[kinds]).read_text(encoding="ascii")))
+    return found
 
 
 def _shown(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, int) and abs(value) > 10**15 else repr(value)[:100]
+    if isinstance(value, int) and abs(value) > 10**15:
+        return f"{value:.6g}" if abs(value) < 10**300 else "a number beyond 1e300"
+    return repr(value)[:100]

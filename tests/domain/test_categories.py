@@ -42,12 +42,12 @@ def test_other_files(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "match"),
     [
-        ("absent.csv", None, "field 'icd': its categories file 'absent.csv' cannot be read"),
+        ("absent.csv", None, "field 'icd': its categories file 'absent.csv' does not exist"),
         ("empty.csv", b"", "needs a header line with `value`"),
         ("long.csv", b"value\na,b\n", "no longer line"),
         ("bad.json", b"{", r"is not JSON \(line 1"),
         ("object.json", b"{}", "holds no list"),
-        ("bytes.csv", b"value\n\xff\n", "cannot be read; name a UTF-8 CSV or JSON file"),
+        ("bytes.csv", b"value\n\xff\n", "is not UTF-8 text; name a UTF-8 CSV or JSON file"),
     ],
 )
 def test_wrong_files_are_named(tmp_path, name, content, match):

@@ -84,7 +84,7 @@ def _csv():
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        tables.write_csv(Path(folder) / "data.csv", tables.table(20))
+        tables.write_csv(Path(folder) / "data.csv", tables.table(8))
         return (Path(folder) / "data.csv").read_bytes()
 
 
@@ -201,12 +201,12 @@ def odd_parquet(number, folder):
         path.write_bytes(mutate_bytes(draw, path.read_bytes()))
     dump(place / "schema.json", tables.DOCUMENT)
     yield "measure", "data.parquet", "--schema", "schema.json", *BUDGET, "-o", "released.json"
-    if number % 4 == 0:
+    if number % 16 == 0:
         yield "schema", "draft", "data.parquet", "-o", "draft.json"
-    if number % 4 == 1:
+    if number % 16 == 1:
         unit = ("--unit", draw.choice(["visit", "region", "cost"]), "--rows-per-unit", "2")
         yield "measure", "data.parquet", "--schema", "schema.json", *BUDGET, *unit, "-o", "other.json"
-    if number % 4 == 2:
+    if number % 16 == 2:
         yield (
             "evaluate",
             "--real",
@@ -225,7 +225,7 @@ def text_table(number, folder):
     (place / "data.csv").write_bytes(mutate_bytes(draw, _csv(), changes=30))
     dump(place / "schema.json", tables.DOCUMENT)
     yield "measure", "data.csv", "--schema", "schema.json", *BUDGET, "-o", "released.json"
-    if number % 3 == 0:
+    if number % 12 == 0:
         yield "schema", "draft", "data.csv", "-o", "draft.json"
 
 
@@ -247,7 +247,7 @@ def ledger(number, folder):
     yield "ledger", "show"
     yield "ledger", "limit", "d", "--rho", "3"
     yield "ledger", "export", "-o", "record.json"
-    if number % 4 == 0:
+    if number % 16 == 0:
         yield "measure", "data.csv", "--schema", "schema.json", *BUDGET, "--dataset", "d", "-o", "released.json"
 
 

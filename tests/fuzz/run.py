@@ -1,56 +1,130 @@
 """Fuzz the command line: `python tests/fuzz/run.py [--inputs 10000] [--kinds schema released ...]`, run by `make audit`.
 
-Every input ends in a result or in a message: exit code 0, 2 or 3, within 60 seconds and 2 GB. The counts are printed as a
-table; what failed is named by kind and number, and `--first NUMBER --inputs 1 --show` runs one of them again.
+Every input ends in a result or in a message: exit code 0, 2 or 3, within 60 seconds and 2 GB. Input N of a kind is the same
+on every machine. The counts are kept in a file after every chunk, so that a run that was stopped (or ran out of `--minutes`)
+goes on where it was; `--fresh` starts over, `--again` runs only what failed. What failed is named by kind and number, and
+`--first NUMBER --inputs 1 --show` runs one of them without touching the counts.
 """
 
 import argparse
+import importlib
+import json
 import os
 import shutil
 import sys
 import tempfile
+import time
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+STATE = ROOT / "build" / "fuzz.json"
 
 
 def main():
-    """Run the kinds that were asked for; exit code 1 if anything failed."""
+    """Run the kinds that were asked for; exit code 1 if anything failed, 75 if there was no time to finish."""
+    given = _arguments()
+    if given.first is not None:
+        return _tried(given)
+    state = {} if given.fresh else _read(given.state)
+    end = time.monotonic() + 60 * given.minutes
+    for kind in given.kinds:
+        counts = state.setdefault(kind, {"done": 0, "failed": []})
+        _go_on(kind, counts, given=given, end=end, keep=lambda: _write(given.state, state))
+    print(json.dumps(state, indent=1) if given.json else _table(state))
+    if any(state[kind]["failed"] for kind in given.kinds):
+        return 1
+    return 0 if given.again or all(state[kind]["done"] >= given.inputs for kind in given.kinds) else 75
+
+
+def _arguments():
     from fuzz.kinds import KINDS
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--inputs", type=int, default=10_000)
-    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--first", type=int, help="only these inputs, and no counts")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
-    parser.add_argument("--show", action="store_true", help="say what each input was told")
-    given = parser.parse_args()
+    parser.add_argument("--show", action="store_true", help="with --first: say what each input was told")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop at the end of a chunk after so long")
+    parser.add_argument("--state", type=Path, default=STATE, help="where the counts are kept")
+    parser.add_argument("--fresh", action="store_true", help="forget the counts")
+    parser.add_argument("--again", action="store_true", help="only what failed")
+    parser.add_argument("--json", action="store_true")
+    return parser.parse_args()
+
+
+def _tried(given):
     faults = 0
-    print(
-        f"{'kind':10} {'inputs':>7} {'exit 0':>7} {'exit 2':>7} {'exit 3':>7} {'faults':>7} {'longest':>8} {'memory':>8}"
-    )
     for kind in given.kinds:
-        faults += report(kind, range(given.first, given.first + given.inputs), show=given.show)
+        for ended in fuzz(kind, range(given.first, given.first + given.inputs)):
+            faults += ended.fault
+            if given.show or ended.fault:
+                print(kind, ended)
     return 1 if faults else 0
 
 
-def report(kind, numbers, *, show=False):
-    """Run one kind and print its line; the number of faults."""
-    codes, failed, seconds, memory = Counter(), [], 0.0, 0
-    for ended in fuzz(kind, numbers):
-        codes[ended.code] += 1
-        seconds, memory = max(seconds, ended.seconds), max(memory, ended.memory)
-        if show:
-            print(ended)
-        if ended.fault:
-            failed.append(ended)
-    counts = " ".join(f"{codes[code]:>7}" for code in (0, 2, 3))
-    print(
-        f"{kind:10} {len(numbers):>7} {counts} {len(failed):>7} {seconds:>6.1f} s {memory / 1e6:>5.0f} MB", flush=True
-    )
-    for ended in failed[:40]:
-        print(f"  {kind} {ended.number}: exit {ended.code}, {ended.seconds:.1f} s, {ended.said.strip()[-300:]}")
-    return len(failed)
+def _go_on(kind, counts, *, given, end, keep):
+    """Chunk after chunk until all inputs were tried or the time is over."""
+    from fuzz.worker import CHUNK
+
+    if given.again:
+        numbers = [failed["number"] for failed in counts["failed"]]
+        counts["failed"] = [vars(ended) for ended in fuzz(kind, numbers) if ended.fault]
+        keep()
+        return
+    while counts["done"] < given.inputs and time.monotonic() < end:
+        numbers = range(counts["done"], min(counts["done"] + CHUNK, given.inputs))
+        used = _cpu()
+        all_ended = list(fuzz(kind, numbers))
+        _count(counts, all_ended, cpu=_cpu() - used)
+        keep()
+        print(f"{kind} {counts['done']}/{given.inputs}, {len(counts['failed'])} failed", file=sys.stderr, flush=True)
+
+
+def _count(counts, all_ended, *, cpu):
+    codes = Counter(str(ended.code) for ended in all_ended)
+    counts["codes"] = dict(Counter(counts.get("codes", {})) + codes)
+    counts["done"] += len(all_ended)
+    counts["cpu"] = counts.get("cpu", 0.0) + cpu
+    counts["failed"] += [vars(ended) for ended in all_ended if ended.fault]
+    for name, values in (("longest", [e.seconds for e in all_ended]), ("memory", [e.memory for e in all_ended])):
+        counts[name] = max(counts.get(name, 0), *values)
+
+
+def _cpu():
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
+
+
+def _table(state):
+    head = ("kind", "inputs", "exit 0", "exit 2", "exit 3", "failed", "longest", "memory", "CPU")
+    lines = [" ".join(f"{word:>9}" for word in head)]
+    for kind, counts in state.items():
+        codes = [counts.get("codes", {}).get(code, 0) for code in ("0", "2", "3")]
+        sizes = (
+            f"{counts.get('longest', 0):.1f} s",
+            f"{counts.get('memory', 0) / 1e6:.0f} MB",
+            f"{counts.get('cpu', 0):.0f} s",
+        )
+        lines.append(" ".join(f"{cell:>9}" for cell in (kind, counts["done"], *codes, len(counts["failed"]), *sizes)))
+    lines += [
+        f"  {kind} {failed['number']}: exit {failed['code']}, {failed['seconds']:.1f} s, {failed['said'].strip()[-300:]}"
+        for kind, counts in state.items()
+        for failed in counts["failed"][:40]
+    ]
+    return "\n".join(lines)
+
+
+def _read(path):
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def _write(path, state):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(state, indent=1), encoding="utf-8")
+    new.replace(path)
 
 
 def fuzz(kind, numbers):
@@ -62,25 +136,23 @@ def fuzz(kind, numbers):
     folder = tempfile.mkdtemp(prefix="fuzz-")
     os.environ.setdefault("SUNDOG_DEBUG", "")
     try:
-        for ended in run_all(numbers, KINDS[kind], folder=folder):
-            shutil.rmtree(Path(folder) / str(ended.number), ignore_errors=True)
-            yield ended
+        yield from run_all(numbers, KINDS[kind], folder=folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def preload():
     """Import once what every fork needs."""
-    import importlib
-
     for module in (
         "sundog.api.synthesizer",
         "sundog.api.adjust",
         "sundog.api.evaluate",
+        "sundog.cli.app",
         "sundog.methods.compare",
         "sundog.report.certificate",
         "sundog.private.complete",
         "sundog.private.draft",
+        "opendp.measurements",
         "duckdb",
         "pyarrow.csv",
     ):

@@ -1,29 +1,34 @@
-"""Runs the command line many times in one forked process with limits, and says how each run ended.
+"""Runs the command line many times in forked processes with limits, and says how each run ended.
 
-The modules are imported once, in the parent, which starts no threads; every fork has them at no cost. A run may use
-`MEMORY` bytes more than the fork began with and `SECONDS` of processor time. A fork that dies (a crash, the kernel's hand) is
-reported as such, and the next one goes on after it.
+The modules are imported once, in the parent, which starts no threads; a fork has them at no cost, and runs a chunk of inputs
+one after the other, so that compiled kernels are loaded once per chunk. Sundog sees a container of `MEMORY` bytes; what is
+resident in truth, imports and all that earlier inputs of the chunk left behind included, is read from the kernel, since limits
+of the address space count what libraries reserve and never touch. A fork that dies (a crash, the kernel's hand) is reported as
+such, and the next one goes on after it.
 """
 
 import contextlib
+import functools
 import io
 import json
 import os
 import resource
+import shutil
 import signal
 import sys
 import time
 from dataclasses import dataclass
 
 MEMORY = 2 * 10**9
+BACKSTOP = 8 * 10**9
+"""What a fork may allocate before the kernel refuses it, for the sake of the machine."""
 SECONDS = 60
-CHUNK = 1
-"""Inputs per fork: what one run leaves behind (threads of an engine, their stacks) would count against the next one's memory."""
+CHUNK = 500
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How one input ended: the exit code (negative: killed), seconds, memory in bytes, and what was said."""
+    """How one input ended: the exit code (negative: killed), seconds, resident memory in bytes, and what was said."""
 
     number: int
     code: int
@@ -69,7 +74,8 @@ def _forked(numbers, case, folder):
 def _work(numbers, case, folder, writer):
     for number in (signal.SIGALRM, signal.SIGPROF):
         signal.signal(number, signal.SIG_DFL)
-    _limit_memory()
+    resource.setrlimit(resource.RLIMIT_DATA, (BACKSTOP, BACKSTOP))
+    _contain()
     with open(writer, "w", encoding="utf-8") as pipe:
         for number in numbers:
             place = os.path.join(folder, str(number))
@@ -78,23 +84,28 @@ def _work(numbers, case, folder, writer):
             signal.alarm(20 * SECONDS)
             pipe.write(json.dumps(_run(number, case, place)) + "\n")
             pipe.flush()
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.alarm(0)
+            os.chdir(folder)
+            shutil.rmtree(place, ignore_errors=True)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.alarm(0)
 
 
-def _limit_memory():
-    with open("/proc/self/statm", encoding="ascii") as file:
-        held = int(file.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (held + MEMORY, resource.RLIM_INFINITY))
+def _contain():
+    """Sundog in a container of `MEMORY` bytes; its command line is built once, not once per run."""
+    import typer.main
+
     from sundog import sizes
 
+    sizes._container_limits = lambda: [MEMORY]
     sizes.memory.cache_clear()
+    typer.main.get_command = functools.cache(typer.main.get_command)
 
 
 def _run(number, case, place):
     os.chdir(place)
     os.environ["SUNDOG_LEDGER"] = os.path.join(place, "ledger.sqlite")
-    before, code, said = _peak(), 0, ""
+    _forget_peak()
+    code, said = 0, ""
     start = time.process_time()  # of the processor, by all threads: the machine may be busy with other work
     for arguments in case(number, place):
         code, said = _command(arguments)
@@ -104,13 +115,20 @@ def _run(number, case, place):
         "number": number,
         "code": code,
         "seconds": time.process_time() - start,
-        "memory": max(0, _peak() - before),
+        "memory": _peak(),
         "said": said[-2000:],
     }
 
 
+def _forget_peak():
+    with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+        file.write("5")
+
+
 def _peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    """The most bytes that were resident since the peak was forgotten."""
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
 
 
 def _command(arguments):

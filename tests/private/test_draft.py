@@ -216,6 +216,14 @@ def test_a_column_without_a_name_is_mentioned(tmp_path):
     assert "without a name in the header, left out: 1" in document["description"]
 
 
+def test_a_wrong_delimiter_is_refused_before_anything_is_disclosed(tmp_path):
+    hospital.write(tmp_path / "cases.csv", 20)
+    outcome = run_command(tmp_path, "schema", "draft", "cases.csv", "-o", "draft.json", "--delimiter", "replace")
+    assert outcome.code == 2
+    assert "it must be one character" in outcome.stderr
+    assert outcome.ledger == []
+
+
 def test_the_ledger_knows_before_anything_is_read_and_the_file_is_the_owners(tmp_path):
     hospital.write(tmp_path / "cases.csv", 300)
     outcome = run_command(tmp_path, "schema", "draft", "cases.csv", "-o", "draft.json")

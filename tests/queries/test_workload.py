@@ -198,7 +198,7 @@ def test_a_file_takes_reference_rows(write):
     ("text", "message"),
     [
         ("[[queries]\n", "is not TOML"),
-        (b"\xff\xfe\x00", "cannot be read"),
+        (b"\xff\xfe\x00", "is not UTF-8 text"),
         ("", "a list of \\[\\[queries\\]\\] and nothing else"),
         ("queries = 3", "a list of"),
         ("queries = [3]", "number 1: found 3"),
@@ -224,5 +224,5 @@ def test_mistakes_in_a_file_are_named(write, text, message):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(UserError, match=r"nothing\.toml' cannot be read"):
+    with pytest.raises(UserError, match=r"nothing\.toml' does not exist"):
         Workload.load(tmp_path / "nothing.toml", SCHEMA)

@@ -9,7 +9,6 @@ What is no list of categories but text in disguise is refused: too many labels, 
 """
 
 import csv
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 from sundog.domain.columns import Label
 from sundog.domain.forms import FieldModel
 from sundog.errors import UserError
+from sundog.json_files import parsed_json, read_text
 
 MOST_LABELS, MOST_WITH_PARENTS = 50_000, 200_000
 LONGEST_LABEL = 200
@@ -96,19 +96,13 @@ def _with_file(field: Any, folder: Path) -> Any:
     if not isinstance(named, str):
         return field
     said = f"field {field.get('name')!r}: its categories file {named!r}"
-    try:
-        text = (folder / named).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        raise UserError(f"{said} cannot be read; name a UTF-8 CSV or JSON file, relative to the schema.") from None
+    text = read_text(folder / named, place=said, absent="name a UTF-8 CSV or JSON file, relative to the schema")
     listed = _from_json(text, said) if Path(named).suffix.lower() == ".json" else _from_csv(text, said)
     return {**field, "categories": [_typed(item, field, said) for item in listed]}
 
 
 def _from_json(text: str, said: str) -> list[Any]:
-    try:
-        listed = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise UserError(f"{said} is not JSON (line {error.lineno}: {error.msg}).") from None
+    listed = parsed_json(text, place=said)
     if not isinstance(listed, list):
         raise UserError(f"{said} holds no list; write a list of labels, or of objects with a value and a parent.")
     return listed

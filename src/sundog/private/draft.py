@@ -39,8 +39,8 @@ def draft(
 ) -> dict[str, Any]:
     """A Table Schema document for a table, after the disclosure is on the ledger. What of the dialect is given stays."""
     known = dict(dialect or {})
-    if "encoding" in known:
-        known["encoding"] = Dialect.of(known).encoding
+    stated = Dialect.of(known)
+    known |= {name: getattr(stated, name) for name in ("encoding", "delimiter") if name in known}
     paths, delimiter = text_files(data) if isinstance(data, str | Path) else ([], "")
     drafting.ledger.disclose(drafting.dataset, "schema draft: domains read off the data, without noise")
     guess = guess_dialect(byte_chunks(paths[0]), delimiter=delimiter, given=known) if paths else NO_GUESS

@@ -21,6 +21,7 @@ from typing import Any, Concatenate, ParamSpec, get_args
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
+from sundog.json_files import read_text
 from sundog.queries import Query
 from sundog.queries.at_least import at_least
 from sundog.queries.conditional import conditional_ranges, conditional_thresholds
@@ -96,10 +97,9 @@ class Workload:
     @staticmethod
     def load(path: str | Path, schema: Schema, *, reference: Rows | None = None) -> "Workload":
         """A workload from a TOML file (docs/workloads.md)."""
+        text = read_text(path, place=f"workload file {str(path)!r}")
         try:
-            document = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise UserError(f"workload file {str(path)!r} cannot be read: {error}.") from None
+            document = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise UserError(f"workload file {str(path)!r} is not TOML: {error}.") from None
         except (RecursionError, ValueError):  # the latter: a number of thousands of digits
