@@ -17,7 +17,8 @@ from sundog.private.table import PrivateTable, open_private
 from sundog.sources.duck import DuckTable
 from sundog.sources.files import text_files
 from sundog.sources.inspect import SHAPES, Cells, Keys, inspect, inspect_keys
-from sundog.sources.ragged import NONE, LineMarks, Lines, count_lines
+from sundog.sources.ragged import Lines, count_lines
+from sundog.sources.split import Marks
 from sundog.sources.streams import text_chunks
 
 BRAND = "CONFIDENTIAL: counted on real rows without noise, outside every privacy guarantee. Do not release."
@@ -168,12 +169,9 @@ def _lines(data: Any, schema: Schema, *, width: int) -> Lines | None:
     """The lines of text files whose records are lines; None for all else."""
     dialect = schema.dialect
     paths, delimiter = text_files(data) if isinstance(data, str | Path) else ([], "")
-    mark = (dialect.delimiter or delimiter).encode()
-    if not paths or dialect.multiline or len(mark) != 1:
+    if not paths or dialect.multiline:
         return None
-    quote = NONE if dialect.quote is None else ord(dialect.quote)
-    escape = NONE if dialect.escape is None else ord(dialect.escape)
-    marks = LineMarks(mark[0], quote, escape, dialect.double_quote)
+    marks = Marks.of(dialect, dialect.delimiter or delimiter)
     counted = [
         count_lines(text_chunks(path, dialect.encoding), marks, width=width, header=dialect.header) for path in paths
     ]

@@ -67,7 +67,7 @@ class TextFiles:
         if self.header:
             _, chunks = header_and_rest(chunks, self.marks)
         for block in blocks(chunks, self.marks):
-            yield from split_records(block, self.marks, columns=self.columns)
+            yield from (records.columns for records in split_records(block, self.marks, columns=self.columns))
 
 
 def open_text(paths: list[str], dialect: Dialect, *, delimiter: str) -> DuckTable:
@@ -112,8 +112,8 @@ def _header(path: str, dialect: Dialect, marks: Marks) -> list[str]:
 
 def _names(line: bytes, marks: Marks) -> list[str] | None:
     """The cells of the header line; a last cell is added to see where they end. None where a quote is not closed."""
-    delimiter = marks.delimiter.tobytes()
+    delimiter = marks.bytes.delimiter.tobytes()
     block = Block.of([line.removesuffix(b"\r"), delimiter, SENTINEL.encode()])
-    columns = next(split_records(block, marks, columns=line.count(delimiter) + 2))
-    cells = [column[0].as_py() or "" for column in columns]
+    record = next(split_records(block, marks, columns=line.count(delimiter) + 2))
+    cells = [column[0].as_py() or "" for column in record.columns]
     return cells[: cells.index(SENTINEL)] if SENTINEL in cells else None
