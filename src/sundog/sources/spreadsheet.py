@@ -1,10 +1,15 @@
 """Sheets of Excel files (.xlsx, .xlsm, .xlsb, .xls) and OpenDocument (.ods), read by calamine.
 
-A sheet's first row names the columns; every row below it, within the area that is in use, is a record. Cells carry their
-own types, and a column may hold several, so cells are kept apart by type (sources.frames): no cell changes how another
-one is read. A formula's stored result is the cell. A workbook with several sheets needs the name of one: FILE.xlsx#SHEET.
+A sheet's first row names the columns; every row below it that holds a cell is a record. (Rows without one are none: the
+reader counts those between two records, so that a cell far below would add thousands of rows.) Cells carry their own
+types, and a column may hold several, so cells are kept apart by type (sources.frames): no cell changes how another one is
+read. A formula's stored result is the cell; an error is a missing cell, also one of a kind that calamine does not know and
+stops at. A workbook with several sheets needs the name of one: FILE.xlsx#SHEET.
 """
 
+import io
+import re
+import zipfile
 from typing import Any
 
 from sundog.errors import UserError
@@ -13,6 +18,16 @@ from sundog.sources.extras import reader
 from sundog.sources.frames import open_frame
 
 SHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+ZIPPED = (".xlsx", ".xlsm")
+_TAG = rb"(?:\w+:)?"
+ERROR_CELL = re.compile(
+    rb"(<TAGc\s[^>]*?\bt=[\"'])e([\"'][^>]*>\s*(?:<TAGf\b(?:[^>]*/>|[^>]*>[^<]*</TAGf>)\s*)?<TAGv>)[^<]*".replace(
+        b"TAG", _TAG
+    )
+)
+"""A cell of an Excel sheet that holds an error, up to the end of the error's name."""
+ERROR = "\ue000error"
+"""What stands for an error of any name, in a letter that no text holds."""
 
 
 def open_sheet(path: str, sheet: str | None) -> DuckTable:
@@ -32,17 +47,43 @@ def open_sheet(path: str, sheet: str | None) -> DuckTable:
 
 
 def _rows(workbook: Any, sheet: str, path: str) -> list[list[Any]]:
+    """All rows, blank ones too. Errors are blank, but where that would matter, which is where one is unknown or a row is."""
+    zipped = path.lower().endswith(ZIPPED)
     try:
-        return workbook.get_sheet_by_name(sheet).to_python()
+        try:
+            rows = workbook.get_sheet_by_name(sheet).to_python()
+        except Exception:  # a cell may hold an error that the reader does not know, and must not decide
+            if not zipped:
+                raise
+            rows = None
+        if zipped and (rows is None or not all(map(_holds_a_cell, rows))):
+            rows = type(workbook).from_filelike(_with_marked_errors(path)).get_sheet_by_name(sheet).to_python()
+        return rows
     except Exception as error:
         withhold(error)
         raise UserError(f"data file {path!r}: its sheet {sheet!r} cannot be read; check that it is complete.") from None
 
 
+def _with_marked_errors(path: str) -> io.BytesIO:
+    """The workbook with a text of our own in place of every error."""
+    whole, marked = io.BytesIO(), rb"\1str\2" + ERROR.encode()
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(whole, "w") as new:
+        for name in old.namelist():
+            part = old.read(name)
+            new.writestr(name, ERROR_CELL.sub(marked, part) if name.startswith("xl/worksheets/") else part)
+    whole.seek(0)
+    return whole
+
+
+def _holds_a_cell(row: list[Any]) -> bool:
+    return any(cell != "" for cell in row)
+
+
 def _table(rows: list[list[Any]], path: str) -> DuckTable:
     if not rows:
         raise UserError(f"data file {path!r}: its sheet is empty; the first row must hold the column names.")
-    header, *records = rows
+    header, *below = rows
+    records = [record for record in below if _holds_a_cell(record)]
     places = [k for k, name in enumerate(header) if name != ""]
     names = [str(header[k]) for k in places]
     if len(set(names)) < len(names):  # told by their places: a first row that is no header would be a record
@@ -57,4 +98,4 @@ def _table(rows: list[list[Any]], path: str) -> DuckTable:
 
 
 def _cell(value: Any) -> Any:
-    return None if value == "" else value
+    return None if value in ("", ERROR) else value
