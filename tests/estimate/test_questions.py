@@ -66,7 +66,7 @@ def _numbers(values, statistic):
 
 def asked(evidence, **words):
     question = question_of(SCHEMA, Asked(**words))
-    by = by_axes(evidence, question)
+    by = by_axes(evidence, question, SCHEMA)
     for statistic in question.statistics:
         found = released_answer(evidence, question, statistic, by=by)
         yield found, truth(question, statistic, by, found.estimate.shape)

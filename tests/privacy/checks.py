@@ -16,6 +16,7 @@ import extreme_cells
 from privacy import worlds
 from privacy.stand_ins import ONE_WAY, TINY, TWO_WAY, VALUES, MemoryLedger, Recorder, curator, exact_inputs, run_command
 from privacy.worlds import DATA, SCHEMA, TYPED, write
+from sundog.domain import Schema
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.private import noise
@@ -325,6 +326,40 @@ def check_every_row_counts(folder, kinds=None):
     every["extreme cells"](folder)
     found = open_table(folder / TYPED[0]).add_up(schema, PrivacyUnit(), add=_add_rows, size=1)[0]
     assert found == extreme_cells.ODD + 2, f"{found} of {extreme_cells.ODD + 2} rows counted"
+
+
+OFFSETS = Schema.from_json(
+    {
+        "fields": [
+            {"name": "a", "type": "date", "constraints": {"minimum": "2023-01-01", "maximum": "2023-12-31"}},
+            {"name": "b", "type": "date", "relativeTo": "a", "offset": {"minimum": 0, "maximum": 20}},
+            {"name": "c", "type": "datetime", "relativeTo": "b", "offset": {"minimum": 0, "maximum": "2 days"}},
+            {"name": "n", "type": "number", "constraints": {"minimum": 0, "maximum": 9}, "sundog": {"decimals": 2}},
+            {"name": "m", "type": "integer", "relativeTo": "n", "offset": {"minimum": -3, "maximum": 3}},
+        ]
+    }
+)
+CELLS = {
+    "a": ["2023-02-01", "2023-05-05", None, "", "x", "9999-12-31", "2023-02-01"],
+    "b": ["2023-02-04", "2023-05-30", "2023-01-01", None, "2023-01-02", "0001-01-01", "2023-02-01"],
+    "c": ["2023-02-05T10:00:00", "2023-05-30T00:00:01", "", "\x00", "2023-01-02", None, "2023-02-01T23:59:59"],
+    "n": ["1.255", "-4", "1e300", "nan", None, "3", "-1e300"],
+    "m": ["2", "9", "-1e300", "1", "4", "", "7"],
+}
+
+
+def check_distances_are_of_their_own_row(table=CELLS):
+    """The codes of a table with offsets are those of each of its records alone, in whatever order they come."""
+    whole = open_table(table).read(OFFSETS)
+    count = len(table["a"])
+    for order in (range(count), reversed(range(count))):
+        places = list(order)
+        turned = open_table({name: [cells[k] for k in places] for name, cells in table.items()}).read(OFFSETS)
+        for row, place in enumerate(places):
+            alone = open_table({name: [cells[place]] for name, cells in table.items()}).read(OFFSETS)
+            for column, codes, others, own in zip(OFFSETS.names, whole.codes, turned.codes, alone.codes, strict=True):
+                same = codes[place] == others[row] == own[0]
+                assert same, f"{column}: another record decides the code of a row"
 
 
 def _add_rows(rows, totals):

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from privacy.checks import CELLS, check_distances_are_of_their_own_row
 from privacy.stand_ins import ONE_WAY, TINY, TWO_WAY, MemoryLedger, Recorder
 from sundog.domain.unit import PrivacyUnit
 from sundog.private.accountant import Budget
@@ -194,3 +195,14 @@ MUTANTS = {
 def test_readers_that_break_the_law_are_found(folder, name):
     with MUTANTS[name](), pytest.raises(AssertionError):
         check_lines(folder, [b"a,b,1", *NASTY, b"b,b,2"])
+
+
+def test_a_distance_is_of_its_own_record():
+    check_distances_are_of_their_own_row()
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(*(st.sampled_from(CELLS[name]) for name in CELLS)), min_size=1, max_size=6))
+def test_distances_of_any_records_are_of_their_own(records):
+    table = {name: list(cells) for name, cells in zip(CELLS, zip(*records, strict=True), strict=True)}
+    check_distances_are_of_their_own_row(table)

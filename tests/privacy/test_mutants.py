@@ -21,7 +21,7 @@ from sundog.private.ledger import Ledger
 from sundog.private.spending import Spending
 from sundog.queries import Marginal, sensitivity
 from sundog.released import Released
-from sundog.sources import batches, duck, files
+from sundog.sources import batches, duck, encode, files
 from sundog.sources.duck import DuckTable
 from sundog.sources.encode import encode_sql
 from sundog.sources.plain import plain_type
@@ -48,6 +48,7 @@ SEEN = {
     "interference": r"^(new categories|more rows|all equal|no rows|extreme cells): (exit code|other words|other files|another ledger|.* differs)",
     "check_typed_files": "^extreme cells: exit code 2",
     "check_typed_databases": "^extreme cells: exit code 2",
+    "check_distances_are_of_their_own_row": "another record decides",
     "check_every_row_counts": r"\d+ of \d+ rows counted",
     "quoted": "got out",
     "audit": "the attack shows mu >",
@@ -437,3 +438,24 @@ def test_rows_that_are_skipped_are_killed_by_counting(monkeypatch, tmp_path):
     whole = batches._batches
     monkeypatch.setattr(batches, "_batches", lambda *given: (batch.drop_null() for batch in whole(*given)))
     killed(checks.check_every_row_counts, tmp_path, FEW)
+
+
+# --- offsets: a distance is of its own record -----------------------------------------------------------------------
+
+UNITS = encode._units
+OTHER_ROWS = {
+    "the base of the row before": "lag({0}, 1, 0) OVER ()",
+    "the base of the first row": "first_value({0}) OVER ()",
+    "the mean of all bases": "CAST(avg({0}) OVER () AS BIGINT)",
+    "the last base that is known": "COALESCE({0}, max({0}) OVER ())",
+}
+
+
+@pytest.mark.parametrize("mutant", OTHER_ROWS)
+def test_a_distance_that_looks_at_another_row_is_killed_by_isolation(monkeypatch, mutant):
+    def wrong(column, raw, *, farthest):
+        made = UNITS(column, raw, farthest=farthest)
+        return f"({OTHER_ROWS[mutant].format(made)})" if column.name == "a" else made
+
+    monkeypatch.setattr(encode, "_units", wrong)
+    killed(checks.check_distances_are_of_their_own_row)

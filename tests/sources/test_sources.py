@@ -1,5 +1,9 @@
 """Every source gives the same codes and totals; a unit is bounded by a rule that looks at no other unit."""
 
+from datetime import datetime, time
+from fractions import Fraction
+from math import floor
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -53,6 +57,46 @@ def test_the_same_table_through_every_source_gives_the_same_codes(tmp_path):
     assert all(len(set(codes)) > 1 for codes in expected)
     for name, data in every_source(tmp_path, VALUES).items():
         assert tables.encoded(data) == expected, name
+
+
+DISTANCES = Schema.from_json(
+    {
+        "fields": [
+            *(field for field in tables.FIELDS if field["name"] in ("age", "day")),
+            {
+                "name": "seen",
+                "type": "datetime",
+                "relativeTo": "day",
+                "offset": {"minimum": "-90 days", "maximum": "90 days"},
+            },
+            {
+                "name": "cost",
+                "type": "number",
+                "relativeTo": "age",
+                "offset": {"minimum": -9, "maximum": 4000},
+                "sundog": {"decimals": 1},
+            },
+        ]
+    }
+)
+
+
+def test_distances_are_the_same_through_every_source(tmp_path):
+    day, seen, age, cost = (VALUES[name] for name in ("day", "seen", "age", "cost"))
+    expected = tables.encoded(VALUES, DISTANCES)
+    lengths = [
+        None if a is None or b is None else (b - datetime.combine(a, time())).total_seconds()
+        for a, b in zip(day, seen, strict=True)
+    ]
+    reach = 90 * 86_400
+    assert expected[2] == [2 * reach + 1 if s is None else int(min(max(s, -reach), reach)) + reach for s in lengths]
+    apart = [
+        None if c is None else floor(Fraction(str(c)) * 10 + Fraction(1, 2)) - 10 * a
+        for a, c in zip(age, cost, strict=True)
+    ]
+    assert expected[3] == [40_091 if c is None else min(max(c, -90), 40_000) + 90 for c in apart]
+    for name, data in every_source(tmp_path, VALUES).items():
+        assert tables.encoded(data, DISTANCES) == expected, name
 
 
 def test_the_same_unit_rows_through_every_source(tmp_path):

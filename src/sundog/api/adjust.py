@@ -68,7 +68,7 @@ class TableToAdjust:
             return self.data, ()
         source = open_synthetic(self.data, schema)
         try:
-            source.check(schema.names)
+            source.check(schema.fields)
         except UserError as error:
             raise UserError(f"synthetic table: {error}") from None
         rows, notes = as_declared(source, schema)

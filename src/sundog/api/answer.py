@@ -13,6 +13,7 @@ import numpy as np
 from sundog.domain import Column, Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.conditions import Inside, compared, parse_condition
+from sundog.domain.grids import unit_of
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.estimate.evidence import Evidence
@@ -33,6 +34,11 @@ class Answers:
         self.released, self._make_rows = released, rows
         self.evidence = Evidence(released)
 
+    @property
+    def schema(self) -> Schema:
+        """What may be asked for: what was measured, and the fields that distances give."""
+        return self.released.schema.widened
+
     @cached_property
     def _rows(self) -> Rows:
         return self._make_rows()
@@ -43,15 +49,16 @@ class Answers:
 
     def ask(self, question: Question, *, where: str | None = None) -> AnswerTable:
         """The answers as a table; `where` is the condition as it was written."""
-        schema = self.released.schema
+        schema = self.schema
         check_question(question, schema)
-        by = by_axes(self.evidence, question)
+        by = by_axes(self.evidence, question, schema)
         lines: list[list[list[Line]]] = [[] for _ in range(prod(axis.size for axis in by))]
         cells = _cell_names(by, schema)
         for statistic in question.statistics:
-            found = released_answer(self.evidence, question, statistic, by=by)
+            measured = set(question.columns(statistic)) <= set(self.released.schema.names)
+            found = released_answer(self.evidence, question, statistic, by=by) if measured else None
             if found is None:
-                found = guessed_answer(self._rows, self._misfit, question, statistic, by=by)
+                found = guessed_answer(self._rows.widened(), self._misfit, question, statistic, by=by)
             for cell, made in enumerate(_lines(found, cells, statistic, schema)):
                 lines[cell].append(made)
         flat = tuple(line for cell in lines for made in cell for line in made)
@@ -78,8 +85,8 @@ def question_of(schema: Schema, asked: Asked) -> Question:
     statistics = [
         *([Statistic("count", name="count")] if asked.count else []),
         *(_share(text, schema) for text in _listed(asked.share)),
-        *(Statistic("mean", schema.column(name).name, name=f"mean of {name}") for name in _listed(asked.mean)),
-        *(Statistic("sum", schema.column(name).name, name=f"sum of {name}") for name in _listed(asked.sum)),
+        *(Statistic("mean", name, name=f"mean of {_said(name, schema)}") for name in _listed(asked.mean)),
+        *(Statistic("sum", name, name=f"sum of {_said(name, schema)}") for name in _listed(asked.sum)),
         *_quantiles(asked.quantile or {}, schema),
     ]
     return Question(
@@ -88,6 +95,12 @@ def question_of(schema: Schema, asked: Asked) -> Question:
         statistics=tuple(statistics) or (Statistic("count", name="count"),),
         confidence=asked.confidence,
     )
+
+
+def _said(name: str, schema: Schema) -> str:
+    """A column's name; of a distance between moments also the unit that it is counted in."""
+    unit = unit_of(schema.column(name))
+    return f"{name} ({unit})" if unit else name
 
 
 def _listed(names: Names) -> list[str]:
@@ -111,8 +124,8 @@ def _quantiles(wanted: Mapping[str, float | Sequence[float]], schema: Schema) ->
     for name, probabilities in wanted.items():
         each = [probabilities] if isinstance(probabilities, int | float) else list(probabilities)
         for p in each:
-            named = f"{p:g} quantile of {name}"
-            yield Statistic("quantile", schema.column(name).name, probability=float(p), name=named)
+            named = f"{p:g} quantile of {_said(name, schema)}"
+            yield Statistic("quantile", name, probability=float(p), name=named)
 
 
 def _cell_names(by: tuple[Axis, ...], schema: Schema) -> list[tuple[str, ...]]:

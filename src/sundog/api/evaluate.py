@@ -98,7 +98,7 @@ def evaluate_tables(
         held["evaluation (test rows)"] = PrivateTable(test, dialect=public.dialect)
     if common_columns:
         columns = [source.columns for source in sources.values()] + [table.columns for table in held.values()]
-        public = restricted(public, [name for name in public.names if all(name in found for found in columns)])
+        public = restricted(public, [name for name in public.fields if all(name in found for found in columns)])
     for name, source in sources.items():
         check_synthetic(source, public, name=name)
     questions = _questions(public, analyses=analyses, released=released, learning=learning, seed=seed)

@@ -128,7 +128,7 @@ class Model:
         `where` is a condition such as "age >= 65 and sex = female"; a share is of COLUMN or COLUMN=LABEL.
         """
         asked = Asked(by, where, count, share, mean, sum, quantile, confidence)
-        question = question_of(self.released.schema, asked)
+        question = question_of(self.released.schema.widened, asked)
         return self._answers.ask(question, where=where)
 
     @cached_property

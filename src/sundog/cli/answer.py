@@ -56,7 +56,7 @@ def answer(folder: Folder, *, asking: Asking, csv: Csv = None, force: o.Force = 
     from sundog.api.release_folder import refuse_inside_release
 
     answers = _answers(folder)
-    schema = answers.released.schema
+    schema = answers.schema
     read = {"by": _columns(asking.by, schema.names), "quantile": _quantiles(asking.quantile)}
     question = question_of(schema, Asked(**(vars(asking) | read)))
     if csv is not None:

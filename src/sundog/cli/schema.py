@@ -66,8 +66,8 @@ def check(
         from sundog.private.table import PrivateTable
 
         table = PrivateTable(data, dialect=public.dialect, sql=sql)
-        table.check(public.names)
-        known = {*public.names, *(identifier.name for identifier in public.identifiers)}
+        table.check(public.fields)
+        known = {*public.fields, *(identifier.name for identifier in public.identifiers)}
         result["notInSchema"] = [name for name in table.columns if name not in known]
         lines.append(f"{data} has all of these columns.")
         if result["notInSchema"]:
@@ -190,8 +190,10 @@ def _still_open(document: dict[str, Any], gaps: "Gaps") -> list[str]:
 
 def _kind(column: Any) -> str:
     from sundog.domain import Numeric
+    from sundog.domain.grids import unit_of
 
     missing = ", may be missing" if column.nullable else ""
     if isinstance(column, Numeric):
-        return f"{column.kind}, {column.describe(0)} to {column.describe(column.steps - 1)}{missing}"
+        unit = f" {unit_of(column)}" if unit_of(column) else ""
+        return f"{column.kind}, {column.describe(0)} to {column.describe(column.steps - 1)}{unit}{missing}"
     return f"{len(column.labels)} {'ordered ' if column.ordered else ''}categories{missing}"

@@ -7,6 +7,9 @@ every engine:
 - Numeric (integers, decimals, dates, datetimes, times of day): the number of steps above the lower bound on the column's
   public grid (1, 10^-decimals, one day, `resolution` seconds), then one code for "missing".
 
+A column that is modelled as its distance from another (`relativeTo`, see offsets.py) is a Numeric of whole grid units, with
+the two fields between which it is measured in `distance`.
+
 What lies outside the declared domain has a declared place: numbers and dates are clamped to the nearest bound; an
 unknown label goes to `fallback`; null in a column that may not be null goes to `fallback` (labels) or the lower bound.
 """
@@ -50,6 +53,11 @@ class Categorical:
     false_texts: tuple[str, ...] = ()
     missing_values: tuple[str, ...] = ("",)
     parents: tuple[Label | None, ...] = ()
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of a table that it is read from: its own."""
+        return (self.name,)
 
     @property
     def boolean(self) -> bool:
@@ -96,6 +104,14 @@ def _text_or_float(kinds: set[type]) -> pa.DataType:
 
 
 @dataclass(frozen=True)
+class Distance:
+    """The two fields between which a column measures: the one that comes out, and the one that it is relative to."""
+
+    own: "Numeric"
+    base: "Numeric"
+
+
+@dataclass(frozen=True)
 class Numeric:
     """A column on a public grid: `lower` and `upper` count grid units from zero (or from 1970-01-01, or midnight)."""
 
@@ -111,6 +127,7 @@ class Numeric:
     bins: int | tuple[int, ...] | None = None
     missing_values: tuple[str, ...] = ("",)
     marks: NumberMarks = field(default=PLAIN, compare=False)
+    distance: Distance | None = None
 
     def __post_init__(self) -> None:
         if max(self.steps, abs(self.lower), abs(self.upper)) > GRID_LIMIT:
@@ -119,6 +136,11 @@ class Numeric:
                 f"field {self.name!r}: its grid reaches from {self.lower:.6g} to {self.upper:.6g} units; it may reach "
                 f"2^50 (about 1.1e15) from zero. Narrow the bounds{f', or give {remedy}' if remedy else ''}."
             )
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of a table that it is read from; its own comes first."""
+        return (self.name,) if self.distance is None else (self.distance.own.name, self.distance.base.name)
 
     @property
     def steps(self) -> int:

@@ -1,25 +1,22 @@
 """What a Table Schema document declares: columns with their domains. Messages name the field and the remedy."""
 
-import math
-from collections.abc import Mapping
-from datetime import UTC, date, datetime, time
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import Any, TypedDict
 
+from sundog.domain.bounds import bins_of, decimals_of, units_of
 from sundog.domain.categories import read_categories
-from sundog.domain.columns import EPOCH, GRID_LIMIT, Categorical, Column, Identifier, Label, Numeric
+from sundog.domain.columns import Categorical, Column, Identifier, Label, Numeric
 from sundog.domain.constraints.kinds import Constraint
 from sundog.domain.constraints.read import read_constraints
 from sundog.domain.derived import Derived, read_derived
 from sundog.domain.dialect import Dialect, read_dialect
 from sundog.domain.forms import Document, FieldModel, missing_texts, parse_document
 from sundog.domain.known_keys import only_known
+from sundog.domain.offsets import kept_bounds, read_offsets, shown
 from sundog.domain.origin import Origin
 from sundog.domain.spelling import read_format, read_marks
 from sundog.errors import UserError
-
-DEFAULT_GRID = 1_000_000
-"""A number without declared decimals gets the fewest decimals that make at least this many grid points."""
 
 
 class Declared(TypedDict):
@@ -43,7 +40,7 @@ def read_document(document: Mapping[str, Any]) -> Declared:
     names = tuple(field.name for field in model.fields)
     _refuse_duplicates(names)
     modelled = [field for field in model.fields if not field.identifier and field.derived is None]
-    columns = tuple(read_column(field) for field in modelled)
+    columns = read_columns(modelled)
     identifiers = tuple(
         Identifier(field.name, regenerate=field.sundog.regenerate, whole_number=field.type == "integer")
         for field in model.fields
@@ -56,8 +53,8 @@ def read_document(document: Mapping[str, Any]) -> Declared:
         name=model.name,
         field_order=names,
         dialect=read_dialect(model.dialect, names),
-        constraints=read_constraints(model.constraints, columns),
-        derived=read_derived(model.fields, columns),
+        constraints=(*read_constraints(model.constraints, columns), *kept_bounds(columns)),
+        derived=read_derived(model.fields, [shown(column) for column in columns]),
         origins={field.name: field.sundog.origin for field in model.fields},
         document=only_known(document, Document),
     )
@@ -69,8 +66,19 @@ def _refuse_duplicates(names: tuple[str, ...]) -> None:
             raise UserError(f"schema: field {name!r} is declared {names.count(name)} times; names must be unique.")
 
 
+def read_columns(fields: Sequence[FieldModel]) -> tuple[Column, ...]:
+    """The columns of the modelled fields, those relative to others too."""
+    plain = {field.name: read_column(field) for field in fields if field.relative_to is None}
+    offsets = read_offsets([field for field in fields if field.relative_to is not None], plain)
+    return tuple((plain | offsets)[field.name] for field in fields)
+
+
 def read_column(field: FieldModel) -> Column:
-    """The column of a field that is not an identifier."""
+    """The column of a field that is neither an identifier nor relative to another."""
+    if field.offset is not None:
+        raise UserError(
+            f"field {field.name!r}: an offset needs relativeTo, the name of the field that it is a distance from."
+        )
     nullable = not field.constraints.required
     if field.type == "boolean":
         return _boolean(field, nullable)
@@ -144,8 +152,8 @@ def _numeric(field: FieldModel, nullable: bool) -> Numeric:
             f"field {field.name!r}: sundog.outOfDomain is for categories; a {field.type} outside its bounds counts as the "
             "nearest bound. Drop it, and widen the bounds if they should not be reached."
         )
-    decimals = _decimals(field, low, high)
-    unit = _units_of(field, decimals)
+    decimals = decimals_of(field, low, high)
+    unit = units_of(field, decimals)
     lower, upper = unit(low, ROUND_CEILING), unit(high, ROUND_FLOOR)
     if lower > upper:
         raise UserError(
@@ -160,73 +168,8 @@ def _numeric(field: FieldModel, nullable: bool) -> Numeric:
         resolution=field.sundog.resolution or 1,
         nullable=nullable,
         fixed_decimals=field.sundog.decimals is not None,
-        bins=_bins(field, unit, lower, upper),
+        bins=bins_of(field, unit, lower, upper),
         missing_values=missing_texts(field),
         format=read_format(field),
         marks=read_marks(field),
     )
-
-
-def _decimals(field: FieldModel, low: Any, high: Any) -> int:
-    if field.type != "number":
-        return 0
-    if field.sundog.decimals is not None:
-        return field.sundog.decimals
-    bounds = _number(field, low), _number(field, high)
-    span, reach = float(bounds[1] - bounds[0]), float(max(map(abs, bounds)))
-    if not span > 1e-15:
-        return 0
-    return max(0, min(15, math.ceil(math.log10(DEFAULT_GRID / span)), math.floor(math.log10(GRID_LIMIT / reach))))
-
-
-def _number(field: FieldModel, value: Any) -> Decimal:
-    try:
-        number = Decimal(str(value))
-    except InvalidOperation:
-        number = Decimal("nan")
-    if not number.is_finite() or number.adjusted() > 30 or isinstance(value, bool):
-        raise UserError(f"field {field.name!r}: bound or bin edge {value!r} is not a number between -1e30 and 1e30.")
-    return number
-
-
-def _units_of(field: FieldModel, decimals: int) -> Any:
-    """A function (value, rounding) -> grid units for this field's type."""
-    if field.type in ("integer", "number"):
-        return lambda value, rounding: int(_number(field, value).scaleb(decimals).to_integral_value(rounding))
-    seconds = field.sundog.resolution or 1
-
-    def units(value: Any, rounding: str) -> int:
-        moment = _moment(field, value)
-        if field.type == "date":
-            return (moment.date() - EPOCH).days
-        exact = Decimal(int(moment.replace(tzinfo=UTC).timestamp())) / seconds
-        return int(exact.to_integral_value(rounding))
-
-    return units
-
-
-def _moment(field: FieldModel, value: Any) -> datetime:
-    try:
-        if field.type == "time":
-            return datetime.combine(EPOCH, time.fromisoformat(value)).replace(tzinfo=None)
-        if field.type == "date":
-            return datetime.combine(date.fromisoformat(value), time())
-        return datetime.fromisoformat(value.removesuffix("Z")).replace(tzinfo=None)
-    except (TypeError, ValueError, AttributeError):
-        example = {"date": "2024-12-31", "time": "23:59:59"}.get(field.type, "2024-12-31T23:59:59")
-        raise UserError(
-            f"field {field.name!r}: bound {value!r} is not an ISO {field.type} such as {example}."
-        ) from None
-
-
-def _bins(field: FieldModel, unit: Any, lower: int, upper: int) -> int | tuple[int, ...] | None:
-    bins = field.sundog.bins
-    if bins is None or isinstance(bins, int):
-        if bins is not None and bins < 1:
-            raise UserError(f"field {field.name!r}: sundog.bins is {bins}; it must be 1 or more.")
-        return bins
-    edges = [unit(edge, ROUND_CEILING) - lower for edge in bins]
-    inner = tuple(edge for edge in edges if 0 < edge <= upper - lower)
-    if list(inner) != sorted(set(inner)):
-        raise UserError(f"field {field.name!r}: sundog.bins must be edges in increasing order.")
-    return inner

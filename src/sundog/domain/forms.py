@@ -38,6 +38,14 @@ class Constraints(BaseModel):
     enum: list[Any] | None = None
 
 
+class OffsetBounds(BaseModel):
+    """The bounds of a field's distance from the one that it is relative to: numbers, or texts such as "36 hours"."""
+
+    model_config = ConfigDict(extra="forbid")
+    minimum: int | float | str
+    maximum: int | float | str
+
+
 class LabelledValue(BaseModel):
     """A missing value with its meaning."""
 
@@ -64,6 +72,8 @@ class FieldModel(BaseModel):
     constraints: Constraints = Constraints()
     identifier: bool = False
     derived: str | None = None
+    relative_to: str | None = Field(default=None, alias="relativeTo")
+    offset: OffsetBounds | None = None
     true_values: list[str] = Field(default=["true", "True", "TRUE", "1"], alias="trueValues", min_length=1)
     false_values: list[str] = Field(default=["false", "False", "FALSE", "0"], alias="falseValues", min_length=1)
     sundog: SundogProperty = SundogProperty()

@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sundog.domain.columns import Categorical
-from sundog.domain.documents import read_column
+from sundog.domain.documents import read_column, read_document
 from sundog.domain.forms import FieldModel, parse_document
+from sundog.domain.grids import SECONDS_PER_DAY, unit_named
+from sundog.domain.offsets import read_distance
 from sundog.errors import UserError
 
 SHOWN = 12
@@ -79,17 +81,35 @@ class Review:
         marked = {key: value for key, value in {**field, "sundog": own}.items() if key != "why"}
         fields = [marked if other.get("name") == name else other for other in self.document["fields"]]
         made = {**self.document, "fields": fields}
-        checked = next(one for one in parse_document(made).fields if one.name == marked.get("name"))
-        if not checked.identifier:
-            read_column(checked)
+        _check(made, str(marked.get("name")), before=self.document)
         after = Review(made)
         return Review({key: value for key, value in made.items() if key != "description"}) if after.done else after
+
+
+def _check(document: Mapping[str, Any], name: str, *, before: Mapping[str, Any]) -> None:
+    """Refuse an answer that cannot be read, or that other fields cannot be read with."""
+    field = next(one for one in parse_document(document).fields if one.name == name)
+    if not (field.identifier or field.derived is not None or field.relative_to is not None):
+        read_column(field)
+    try:
+        read_document(before)
+    except UserError:  # something else is still lacking
+        return
+    read_document(document)
 
 
 def describe(field: FieldModel) -> str:
     """What a field declares, in a line."""
     if field.identifier:
         return "left out (an identifier, a name or free text)"
+    if field.derived is not None:
+        return f"{field.type}, computed: {field.derived}"
+    if field.relative_to is not None:
+        distance = read_distance(field)
+        seconds = SECONDS_PER_DAY if field.type == "date" else field.sundog.resolution or 1
+        unit = "" if field.type in ("integer", "number") else unit_named(seconds)
+        ends = f"{distance.describe(0)} to {distance.describe(distance.steps - 1)}"
+        return f"{field.type}, modelled as its distance from {field.relative_to}: {ends} {unit}".rstrip()
     column = read_column(field)
     missing = "never missing" if field.constraints.required else "may be missing"
     if isinstance(column, Categorical):

@@ -4,16 +4,17 @@ Batches of private rows, synthetic rows and public tables are all Rows; what may
 are held, never on their type.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 from jaxtyping import Float, Int
 
-from sundog.domain import Numeric, Schema
+from sundog.domain import Column, Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.derived.fields import column_values
+from sundog.domain.offsets import shown_codes
 from sundog.errors import UserError
 
 
@@ -61,6 +62,15 @@ class Rows:
         scaled = codes / max(column.steps - 1, 1)
         return np.where(codes == column.steps, np.nan, scaled)
 
+    def widened(self) -> "Rows":
+        """The rows with the fields that distances give as further columns."""
+        wide = self.schema.widened
+        if wide is self.schema:
+            return self
+        codes = shown_codes(self.schema.columns, self.codes)
+        more = (codes[column.name] for column in wide.columns[len(self.codes) :])
+        return Rows(wide, (*self.codes, *more), self.weights)
+
     def to_arrow(self) -> pa.Table:
         """The values as a user knows them: labels, numbers, dates, null for missing; identifiers numbered afresh.
 
@@ -73,25 +83,28 @@ class Rows:
         return self._table(as_text=True)
 
     def _table(self, *, as_text: bool) -> pa.Table:
+        codes = shown_codes(self.schema.columns, self.codes)
+        fields = [column for column in self.schema.shown if column.name in codes]
         parts = {
-            column.name: column.text(codes) if as_text else column.decode(codes)
-            for column, codes in zip(self.schema.columns, self.codes, strict=True)
+            column.name: column.text(codes[column.name]) if as_text else column.decode(codes[column.name])
+            for column in fields
         }
-        parts |= self._derived(as_text=as_text)
+        parts |= self._derived({column.name: (column, codes[column.name]) for column in fields}, as_text=as_text)
         for identifier in self.schema.identifiers:
             if identifier.regenerate:
                 parts[identifier.name] = identifier.regenerated(len(self))
-        order = [name for name in self.schema.field_order or self.schema.names if name in parts]
+        order = [name for name in self.schema.field_order or parts if name in parts]
         weights = {} if self.weights is None else {self._weight_name(): pa.array(self.weights)}
         return pa.table({name: parts[name] for name in order} | weights)
 
-    def _derived(self, *, as_text: bool) -> dict[str, pa.Array]:
+    def _derived(
+        self, fields: Mapping[str, tuple[Column, Int[np.ndarray, " rows"]]], *, as_text: bool
+    ) -> dict[str, pa.Array]:
         """The derived fields, computed from the others."""
         if not self.schema.derived:
             return {}
         used = {name for each in self.schema.derived for name in each.node.columns}
-        columns = zip(self.schema.columns, self.codes, strict=True)
-        values = {column.name: column_values(column, codes) for column, codes in columns if column.name in used}
+        values = {name: column_values(*fields[name]) for name in used if name in fields}
         made: dict[str, pa.Array] = {}
         for each in self.schema.derived:
             if set(each.node.columns) <= values.keys():  # else these are rows of some of the columns

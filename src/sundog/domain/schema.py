@@ -1,7 +1,7 @@
 """Schema: the declared public facts about a table. Nothing in it is ever read off private rows for free."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from sundog.domain.constraints.kinds import Constraint
 from sundog.domain.derived import Derived
 from sundog.domain.dialect import STANDARD, Dialect
 from sundog.domain.documents import read_document
+from sundog.domain.offsets import shown
 from sundog.domain.origin import Origin
 from sundog.errors import UserError
 from sundog.json_files import read_json
@@ -52,6 +53,22 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         """The modelled columns' names, in order."""
         return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def shown(self) -> tuple[Column, ...]:
+        """The columns as they come out: in place of a distance the field that it gives."""
+        return tuple(shown(column) for column in self.columns)
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that a table must have for its rows to be encoded: those shown, and what they are relative to."""
+        return tuple(dict.fromkeys(name for column in self.columns for name in column.fields))
+
+    @cached_property
+    def widened(self) -> "Schema":
+        """The schema with the fields that distances give as further columns: what can be asked of synthetic rows."""
+        more = tuple(field for field, column in zip(self.shown, self.columns, strict=True) if field is not column)
+        return replace(self, columns=(*self.columns, *more)) if more else self
 
     @cached_property
     def _positions(self) -> dict[str, int]:

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
-from sundog.domain import Numeric
+from sundog.domain import Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.conditions import All
 from sundog.errors import UserError
@@ -37,13 +37,20 @@ WEIGHTS = 1 << 24
 """So many weights may be held at once."""
 
 
-def by_axes(evidence: Evidence, question: Question) -> tuple[Axis, ...]:
-    """The cells to show of every `by` column: the finest that all statistics' tables can be added up to."""
+def by_axes(evidence: Evidence, question: Question, schema: Schema) -> tuple[Axis, ...]:
+    """The cells to show of every `by` column: the finest that all statistics' tables can be added up to.
+
+    The schema may have columns that were not measured: they are shown in equal cells.
+    """
     made = []
     for name in question.by:
+        if name not in evidence.schema.names:
+            column = schema.column(name)
+            made.append(Axis.of(column, None if column.size <= SHOWN else SHOWN))
+            continue
         found = [_resolution(evidence, question.columns(s), name) for s in question.statistics]
         wide = [axis for axis in found if axis is not None]
-        made.append(reduce(Axis.coarsen, wide) if wide else _alone(evidence, name))
+        made.append(reduce(Axis.coarsen, wide) if wide else alone(evidence, name))
     cells = int(np.prod([axis.size for axis in made], dtype=float))
     if cells > MOST_CELLS:
         raise UserError(f"by: these columns make {cells} cells; at most {MOST_CELLS} are shown. Name fewer columns.")
@@ -57,7 +64,7 @@ def _resolution(evidence: Evidence, columns: Names, name: str) -> Axis | None:
     return None if table is None else table.axes[table.columns.index(name)]
 
 
-def _alone(evidence: Evidence, name: str) -> Axis:
+def alone(evidence: Evidence, name: str) -> Axis:
     """The cells of a column on its own: labels, small grids, or the measured bins that can be shown."""
     atoms = evidence.margin(name).atoms
     if atoms.size <= SHOWN or not isinstance(evidence.schema.column(name), Numeric):

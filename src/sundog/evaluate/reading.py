@@ -42,24 +42,25 @@ def open_synthetic(data: Any, schema: Schema) -> Source:
     if declared != written:
         with suppress(UserError):
             source = open_table(data, dialect=written)
-            if not set(schema.names).isdisjoint(source.columns):
+            if not set(schema.fields).isdisjoint(source.columns):
                 return source
     return open_table(data, dialect=declared)
 
 
 def restricted(schema: Schema, names: Sequence[str]) -> Schema:
-    """The schema with these columns only."""
-    kept = tuple(column for column in schema.columns if column.name in names)
+    """The schema with what can be read from these fields of a table only."""
+    kept = tuple(column for column in schema.columns if set(column.fields) <= set(names))
     if not kept:
         raise UserError("the tables have no column of the schema in common; check the column names.")
-    targets = tuple(target for target in schema.targets if target in names)
-    rules = tuple(rule for rule in schema.constraints if set(rule.columns) <= set(names))
+    there = {column.name for column in kept}
+    targets = tuple(target for target in schema.targets if target in there)
+    rules = tuple(rule for rule in schema.constraints if set(rule.columns) <= there)
     return replace(schema, columns=kept, identifiers=(), targets=targets, field_order=(), constraints=rules)
 
 
 def check_synthetic(source: Source, schema: Schema, *, name: str) -> None:
     """Refuse a table that lacks columns."""
-    lacking = [column for column in schema.names if column not in source.columns]
+    lacking = [column for column in schema.fields if column not in source.columns]
     if lacking:
         more = f" and {len(lacking) - 3} more" if lacking[3:] else ""
         raise UserError(
@@ -82,7 +83,7 @@ def as_declared(source: Source, schema: Schema) -> tuple[Rows, tuple[str, ...]]:
     """The rows as the schema has them, and a note for each thing that did not fit."""
     raw = source.read(replace(schema, columns=tuple(_probe(column) for column in schema.columns)))
     folded = [_fold(column, codes) for column, codes in zip(schema.columns, raw.codes, strict=True)]
-    known = {*schema.names, *(identifier.name for identifier in schema.identifiers)}
+    known = {*schema.fields, *(one.name for one in schema.identifiers), *(one.name for one in schema.derived)}
     surplus = [column for column in source.columns if column not in known]
     notes = [note for _, found in folded for note in found]
     if surplus:

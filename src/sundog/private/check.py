@@ -87,7 +87,7 @@ def check_rows(
 ) -> TableCheck:
     """What became of the cells, after the disclosure is on the ledger. A table that lacks a column is refused before."""
     table = PrivateTable(data, dialect=schema.dialect, sql=sql)
-    table.check(schema.names, unit=unit.column)
+    table.check(schema.fields, unit=unit.column)
     ledger.disclose(dataset, "CONFIDENTIAL: table checked against its schema, exact counts without noise")
     source = open_private(table)
     if not isinstance(source, DuckTable):
@@ -96,7 +96,7 @@ def check_rows(
     columns = tuple(_column(column, cells[column.name]) for column in schema.columns)
     names = [one.name for one in schema.identifiers if one.name != unit.column and source.readable(one.name)]
     lines = _lines(data, schema, width=len(source.columns))
-    known = {*schema.names, *(one.name for one in schema.identifiers)}
+    known = {*schema.fields, *(one.name for one in schema.identifiers)}
     return TableCheck(
         dataset,
         next(iter(cells.values())).rows,

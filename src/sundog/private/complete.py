@@ -42,7 +42,7 @@ class Gaps:
 def find_gaps(document: Mapping[str, Any]) -> Gaps:
     """What would have to be paid for."""
     model = parse_document(document)
-    fields = [field for field in model.fields if not field.identifier]
+    fields = [f for f in model.fields if not f.identifier and f.derived is None and f.relative_to is None]
     labels = tuple(f.name for f in fields if f.type == "string" and not _declared(f))
     numbers = tuple(f.name for f in fields if f.type not in ("string", "boolean") and not _declared(f))
     columns = tuple(_provisional(field) for field in fields)

@@ -45,7 +45,7 @@ class Curator:
         self._scores_released: list[Scores] = []
         self._measurements: list[Measurement] = []
         self._adjustments: list[Measurement] = []
-        self._source.check(schema.names, unit=self.unit.column)
+        self._source.check(schema.fields, unit=self.unit.column)
         spending.check()
 
     @property
@@ -149,7 +149,7 @@ class Curator:
 
     def measure_domain(self, schema: Schema, query: Query, *, rho: float) -> Measurement:
         """A noisy answer under another schema: for a column whose bounds are not declared yet."""
-        self._source.check(schema.names)
+        self._source.check(schema.fields)
         return self._measure(schema, [query], rho=rho, shares=None, kind="gaussian")[0]
 
     def _measure(

@@ -14,6 +14,6 @@ BRAND = "CONFIDENTIAL: computed on real rows without noise, outside every privac
 
 def disclose_rows(table: PrivateTable, schema: Schema, *, purpose: str, dataset: str, ledger: Ledger) -> Rows:
     """The real rows, after the disclosure is on the ledger. A table that lacks a column is refused before that."""
-    open_private(table).check(schema.names)
+    open_private(table).check(schema.fields)
     ledger.disclose(dataset, f"CONFIDENTIAL: real rows handed out for {purpose}, without noise")
     return open_private(table).read(schema)

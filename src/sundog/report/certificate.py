@@ -107,7 +107,7 @@ def _receipts(released: Released) -> dict[str, list[str]]:
     """The ledger entries that paid for the domains of columns."""
     fields = released.schema.to_json().get("fields", [])
     paid = {field["name"]: field.get("sundog", {}).get("receipts") for field in fields}
-    return {name: receipts for name, receipts in paid.items() if receipts and name in released.schema.names}
+    return {name: receipts for name, receipts in paid.items() if receipts and name in released.schema.fields}
 
 
 def _page(document: dict[str, Any]) -> str:

@@ -50,7 +50,7 @@ def data_package(released: Released, *, method: str | None, rows: str | None) ->
     """The synthetic table as a Data Package."""
     described = f"Synthetic rows made by Sundog {__version__}" + (f" (method {method})" if method else "")
     schema = {
-        "fields": [_field(column) for column in released.schema.columns]
+        "fields": [_field(column) for column in released.schema.shown]
         + [{"name": each.name, "type": each.type} for each in released.schema.derived]
         + [{"name": each.name, "type": "string"} for each in released.schema.identifiers if each.regenerate],
         "missingValues": [""],

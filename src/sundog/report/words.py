@@ -59,7 +59,7 @@ def meaning(guarantee: Guarantee) -> str:
 def origins(released: Released) -> dict[Origin, list[str]]:
     """The modelled columns by where their domains come from."""
     known: Mapping[str, Origin] = {
-        name: released.schema.origins.get(name, "declared") for name in released.schema.names
+        column.name: released.schema.origins.get(column.fields[0], "declared") for column in released.schema.columns
     }
     return grouped(known)
 

@@ -100,7 +100,7 @@ class DuckTable:
         """One column of numbers in the order of `read`, NaN where there is none."""
         self._check((column,), PrivacyUnit())
         with self.quiet_failures():
-            batches = self._stream({column: self.raw[column].as_number()}, PrivacyUnit())
+            batches = self._stream([self.raw[column].as_number()], PrivacyUnit(), reads=(column,))
             parts = [numpy_of(pc.fill_null(batch.column(0), np.nan)) for batch in batches]
         return np.concatenate([np.empty(0), *parts])
 
@@ -109,17 +109,17 @@ class DuckTable:
         self._check((column,), unit)
         counts: Counter[str] = Counter()
         with self.quiet_failures():
-            for batch in self._stream({column: self.raw[column].as_text()}, unit):
+            for batch in self._stream([self.raw[column].as_text()], unit, reads=(column,)):
                 values, numbers = pc.value_counts(batch.column(0)).flatten()
                 counts.update(dict(zip(values.to_pylist(), numbers.to_pylist(), strict=True)))
         return {value: count for value, count in counts.items() if value is not None}
 
     def _batches(self, schema: Schema, unit: PrivacyUnit) -> Iterator[Rows]:
-        self._check(schema.names, unit)
+        self._check(schema.fields, unit)
         with self.quiet_failures():
             self._create_types(schema)
-            codes = {column.name: encode_sql(column, self.raw[column.name]) for column in schema.columns}
-            for batch in self._stream(codes, unit):
+            codes = [encode_sql(column, *(self.raw[name] for name in column.fields)) for column in schema.columns]
+            for batch in self._stream(codes, unit, reads=schema.fields):
                 yield Rows(schema, tuple(numpy_of(batch.column(k)) for k in range(len(codes))))
 
     def check(self, names: tuple[str, ...], *, unit: str | None = None) -> None:
@@ -167,17 +167,19 @@ class DuckTable:
         self.connection.register(self.relation, self.feed(tuple(columns)))
         return self.relation
 
-    def _stream(self, expressions: dict[str, str], unit: PrivacyUnit) -> Iterator[pa.RecordBatch]:
-        """These expressions (one per column) of all rows, at most `unit.rows` rows of each unit.
+    def _stream(
+        self, expressions: Sequence[str], unit: PrivacyUnit, *, reads: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """These expressions, which read these columns, of all rows, at most `unit.rows` rows of each unit.
 
         Which rows of a unit are kept depends on a hash of the unit and of what is kept, and on no other unit's rows, so
         that one unit can change no more than its own rows. Rows without a unit are one unit.
         """
-        named = ", ".join(f"{part} AS part{k}" for k, part in enumerate(expressions.values()))
+        named = ", ".join(f"{part} AS part{k}" for k, part in enumerate(expressions))
         if unit.column is None:
-            yield from self._read_batches(f"SELECT {named} FROM {self._relation(list(expressions))}")
+            yield from self._read_batches(f"SELECT {named} FROM {self._relation(list(reads))}")
             return
-        relation = self._relation([*expressions, unit.column])
+        relation = self._relation([*reads, unit.column])
         key = f"COALESCE('=' || {self.raw[unit.column].as_text()}, '')"
         order = ", ".join(["unit", *(f"part{k}" for k in range(len(expressions)))])
         inner = f"SELECT {named}, {key} AS unit FROM {relation}"

@@ -7,10 +7,12 @@ could fail on some value of its type, TRY makes that one cell null.
 
 import hashlib
 import json
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 from sundog.domain import Categorical, Column, Numeric
-from sundog.domain.columns import Label
+from sundog.domain.columns import GRID_LIMIT, Distance, Label
+from sundog.domain.grids import ratio, worth
 from sundog.domain.spelling import PLAIN, NumberMarks
 from sundog.sources.marks import number_sql
 from sundog.sources.plain import UNREADABLE
@@ -23,6 +25,9 @@ NEVER_FAIL = (*INTEGERS, "VARCHAR", "BOOLEAN")
 """Types of which every value can be cast to text."""
 WHOLE = 2.0**63
 """Floats without a fraction below this are spelled as the whole number, like that number in a column of them."""
+CALENDAR = (-719_162 * 86_400, 2_932_897 * 86_400 - 1)
+"""The first second of the year 1 and the last of the year 9999, counted from 1970."""
+FARTHEST = GRID_LIMIT // 2
 SINGLE = (*NEVER_FAIL, *NUMBERS, *TIMES, "DATE", "JSON", "UUID", "BLOB", "BIT", '"NULL"')
 
 
@@ -146,20 +151,24 @@ def storage_type(size: int) -> str:
     return "BIGINT"
 
 
-def encode_sql(column: Column, raw: RawColumn) -> str:
-    """The SQL expression of a column's code."""
-    codes = ", ".join(_code(column, part) for part in raw.parts)
+def encode_sql(column: Column, raw: RawColumn, *base: RawColumn) -> str:
+    """The SQL expression of a column's code; of a distance, from the field's own cell and from the base's."""
     place = _place_of_unknown(column, raw)
-    return f"CAST(COALESCE({codes}, {place}) AS {storage_type(column.size)})"
+    return f"CAST(COALESCE({code_or_null(column, raw, *base)}, {place}) AS {storage_type(column.size)})"
 
 
-def code_or_null(column: Column, raw: RawColumn) -> str:
+def code_or_null(column: Column, raw: RawColumn, *base: RawColumn) -> str:
     """The code, null where the cell is missing, cannot be read, or is no listed label."""
+    if isinstance(column, Numeric) and column.distance is not None:
+        return _distance_code(column, column.distance, raw, *base)
     return f"COALESCE({', '.join(_code(column, part) for part in raw.parts)}, NULL)"
 
 
-def is_missing(column: Column, raw: RawColumn) -> str:
-    """Whether a cell is null or one of the declared missing values."""
+def is_missing(column: Column, raw: RawColumn, *base: RawColumn) -> str:
+    """Whether a cell is null or one of the declared missing values; of a distance, either cell."""
+    if isinstance(column, Numeric) and column.distance is not None:
+        fields = zip((column.distance.own, column.distance.base), (raw, *base), strict=True)
+        return " OR ".join(is_missing(field, cell) for field, cell in fields)
     null = " AND ".join(
         f"({part.sql} IS NULL OR isnan({part.sql}))" if part.type in ("FLOAT", "DOUBLE") else f"{part.sql} IS NULL"
         for part in raw.parts
@@ -249,6 +258,26 @@ def _magnitude_code(column: Numeric, raw: RawColumn) -> str:
     value = f"({raw.as_number(column.marks)})"
     power = _clamp(f"(floor(log2(abs({value}))) + 21)", "1", str(column.upper))
     return f"CASE WHEN {value} = 0 THEN 0 ELSE CAST(sign({value}) * {power} AS BIGINT) END - ({column.lower})"
+
+
+def _distance_code(column: Numeric, distance: Distance, raw: RawColumn, base: RawColumn) -> str:
+    """Own units less the base's, cut to the own grid; neither is clamped to its bounds, the distance is."""
+    step = ratio(distance.base, distance.own)
+    start = _units(distance.base, base, farthest=FARTHEST // max(step.numerator, 1))
+    if step != 1:  # exact: what is divided has fewer than 53 bits
+        start = f"CAST(floor(({start}) * {step.numerator} / {step.denominator}) AS BIGINT)"
+    length = f"({_units(distance.own, raw, farthest=FARTHEST)} - ({start}))"
+    return f"TRY({_clamp(length, str(column.lower), str(column.upper))} - ({column.lower}))"
+
+
+def _units(column: Numeric, raw: RawColumn, *, farthest: int) -> str:
+    """Grid units of a cell, wherever it lies within the calendar, or within what double precision tells apart."""
+    lower, upper = -farthest, farthest - 1
+    if column.kind in ("date", "datetime"):
+        first, last = CALENDAR
+        lower, upper = math.ceil(first / worth(column)), math.floor(last / worth(column))
+    wide = replace(column, lower=lower, upper=upper, bins=None)
+    return f"({code_or_null(wide, raw)} + ({lower}))"
 
 
 def _clamp(value: str, low: str, high: str) -> str:

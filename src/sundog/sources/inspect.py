@@ -57,16 +57,16 @@ def inspect(table: DuckTable, schema: Schema) -> dict[str, Cells]:
     """All modelled columns in one pass."""
     inner, parts = ["1"], ["count(*)"]
     for place, column in enumerate(schema.columns):
-        raw = table.raw[column.name]
+        cells = [table.raw[name] for name in column.fields]
         inner += [
-            f"{code_or_null(_wider(column), raw)} AS code{place}",
-            f"({is_missing(column, raw)}) AS missing{place}",
-            f"{raw.as_text()} AS text{place}",
+            f"{code_or_null(_wider(column), *cells)} AS code{place}",
+            f"({is_missing(column, *cells)}) AS missing{place}",
+            f"{cells[0].as_text()} AS text{place}",
         ]
         parts += _counted(column, place)
     names = [column.name for column in schema.columns]
     sql = f"SELECT {', '.join(parts)} FROM (SELECT {', '.join(inner)} FROM "
-    rows, *found = table.one_row(names, lambda relation: f"{sql}{relation})", schema=schema)
+    rows, *found = table.one_row(schema.fields, lambda relation: f"{sql}{relation})", schema=schema)
     width = len(found) // len(schema.columns)
     return {name: _cells(rows, found[place * width : (place + 1) * width]) for place, name in enumerate(names)}
 

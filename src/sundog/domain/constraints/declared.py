@@ -97,3 +97,14 @@ def numeric_of(name: str, field: str, columns: Mapping[str, Column]) -> Numeric:
             "Labels can be compared with '=' and '!=' or named in an 'impossible' combination."
         )
     return column
+
+
+def code_column_of(name: str, field: str, columns: Mapping[str, Column]) -> Column:
+    """The field that a constraint on single values names; one that is modelled as a distance has no such values."""
+    column = column_of(name, field, columns)
+    if field != column.name:
+        raise UserError(
+            f"constraint {name!r}: field {field!r} is modelled as a distance, so its single values are not; name the distance, "
+            f"{column.name!r}, or use a 'compare', 'sum' or 'ratio'."
+        )
+    return column

@@ -1,16 +1,16 @@
 """Sums, ratios and comparisons of numbers or dates, as linear inequalities in whole numbers of grid units."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from sundog.domain.columns import Column, Numeric
 from sundog.domain.constraints.declared import Ratio, Sum, numeric_of
 from sundog.domain.constraints.kinds import Constraint, Linear
+from sundog.domain.grids import ratio, worth
 from sundog.errors import UserError
 
 SUM_LIMIT = 2**62
-SECONDS_PER_DAY = 86_400
 
 
 def read_sum(declared: Sum, name: str, columns: Mapping[str, Column]) -> list[Constraint]:
@@ -34,7 +34,9 @@ def read_sum(declared: Sum, name: str, columns: Mapping[str, Column]) -> list[Co
 
 def read_ratio(declared: Ratio, name: str, columns: Mapping[str, Column]) -> list[Constraint]:
     """One inequality a bound of a ratio, multiplied out."""
-    if numeric_of(name, declared.denominator, columns).lower < 0:
+    denominator = numeric_of(name, declared.denominator, columns)
+    lowest = denominator if denominator.distance is None else denominator.distance.own
+    if lowest.lower < 0:
         raise UserError(
             f"constraint {name!r}: the denominator {declared.denominator!r} may be negative; raise its minimum to 0."
         )
@@ -58,8 +60,7 @@ def linear(
     strength: float | None,
 ) -> Linear:
     """A comparison of a weighted sum with a bound, in whole numbers of grid units."""
-    used = {field: numeric_of(name, field, columns) for field in terms}
-    factors = [weight * value for weight, value in zip(terms.values(), _unit_values(name, used), strict=True)]
+    used, factors = _factors(name, terms, columns)
     if operator in (">=", ">"):
         factors, bound = [-factor for factor in factors], -bound
     scale = math.lcm(*(factor.denominator for factor in factors))
@@ -70,18 +71,41 @@ def linear(
     return Linear(name, tuple(used), coefficients, limit, operator == "=", strength)
 
 
-def _unit_values(name: str, used: Mapping[str, Numeric]) -> list[Fraction]:
-    """What one grid unit of each column is worth: numbers in ones, dates and times in seconds."""
-    kinds = {column.kind in ("date", "datetime", "time") for column in used.values()}
-    if len(kinds) > 1:
+def _factors(
+    name: str, terms: Mapping[str, Fraction], columns: Mapping[str, Column]
+) -> tuple[dict[str, Numeric], list[Fraction]]:
+    """The columns of a weighted sum, and what one grid unit of each adds to it.
+
+    A field that is modelled as its distance from another is that distance and the other one, added up.
+    """
+    used: dict[str, Numeric] = {}
+    factors: dict[str, Fraction] = {}
+    moments = set()
+    for field, weight in terms.items():
+        for column, own in _parts(name, field, columns):
+            moments.add(own.kind in ("date", "datetime", "time"))
+            used[column.name] = column
+            factors[column.name] = factors.get(column.name, Fraction(0)) + weight * worth(own)
+    if len(moments) > 1:
         raise UserError(f"constraint {name!r}: it mixes numbers with dates; use fields of one sort.")
-    worth = {"date": Fraction(SECONDS_PER_DAY), "integer": Fraction(1)}
-    return [
-        worth.get(
-            column.kind, Fraction(1, 10**column.decimals) if column.kind == "number" else Fraction(column.resolution)
-        )
-        for column in used.values()
-    ]
+    kept = {field: column for field, column in used.items() if factors[field] or not any(factors.values())}
+    return kept, [factors[field] for field in kept]
+
+
+def _parts(name: str, field: str, columns: Mapping[str, Column]) -> Iterator[tuple[Numeric, Numeric]]:
+    """The columns that add up to a field, each with the column whose grid it counts in."""
+    column = numeric_of(name, field, columns)
+    while column.distance is not None and field != column.name:
+        own, base = column.distance.own, column.distance.base
+        if ratio(base, own).denominator != 1:
+            raise UserError(
+                f"constraint {name!r}: {field!r} counts its distance from {base.name!r} on a coarser grid than that; give "
+                "both the same decimals or resolution."
+            )
+        yield column, own
+        field = base.name
+        column = numeric_of(name, field, columns)
+    yield column, column
 
 
 def _check_reach(

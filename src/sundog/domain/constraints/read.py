@@ -7,7 +7,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from sundog.domain.columns import Categorical, Column, Numeric
-from sundog.domain.constraints.declared import DECLARATION, Compare, Determined, Excluded, Guarded, Operator, column_of
+from sundog.domain.constraints.declared import (
+    DECLARATION,
+    Compare,
+    Determined,
+    Excluded,
+    Guarded,
+    Operator,
+    code_column_of,
+    column_of,
+)
 from sundog.domain.constraints.kinds import Constraint, Determines, Impossible, Pairs, ProtectedStatistic
 from sundog.domain.constraints.linear import linear, read_ratio, read_sum
 from sundog.domain.values import code_of, grid_code
@@ -16,7 +25,7 @@ from sundog.errors import UserError
 
 def read_constraints(documents: Sequence[Any], columns: Sequence[Column]) -> tuple[Constraint, ...]:
     """The constraints of a schema document, checked against its columns."""
-    by_name = {column.name: column for column in columns}
+    by_name = {name: column for column in columns for name in (column.name, column.fields[0])}
     found: list[Constraint] = []
     for number, document in enumerate(documents, start=1):
         name = document.get("name") if isinstance(document, Mapping) else None
@@ -73,8 +82,8 @@ def _holds(operator: Operator, left: Categorical, right: Categorical, a: int, b:
 
 
 def _determines(declared: Determined, name: str, columns: Mapping[str, Column]) -> list[Constraint]:
-    by = [column_of(name, field, columns) for field in declared.columns]
-    target = column_of(name, declared.column, columns)
+    by = [code_column_of(name, field, columns) for field in declared.columns]
+    target = code_column_of(name, declared.column, columns)
     if declared.column in declared.columns:
         raise UserError(f"constraint {name!r}: {declared.column!r} cannot determine itself.")
     if declared.map and len(by) > 1:
@@ -88,7 +97,7 @@ def _determines(declared: Determined, name: str, columns: Mapping[str, Column]) 
 
 def _impossible(declared: Excluded, name: str, columns: Mapping[str, Column]) -> list[Constraint]:
     fields = tuple(declared.where)
-    ranges = tuple(_ranges(name, column_of(name, field, columns), declared.where[field]) for field in fields)
+    ranges = tuple(_ranges(name, code_column_of(name, field, columns), declared.where[field]) for field in fields)
     return [Impossible(name, fields, ranges)]
 
 
@@ -113,7 +122,7 @@ def _ranges(name: str, column: Column, said: Any) -> tuple[tuple[int, int], ...]
 
 def _protected(declared: Guarded, name: str, columns: Mapping[str, Column]) -> list[Constraint]:
     for field in declared.weights:
-        column_of(name, field, columns)
+        code_column_of(name, field, columns)
     low = sum(min(weight, 0.0) for weight in declared.weights.values())
     high = sum(max(weight, 0.0) for weight in declared.weights.values())
     if not low < declared.threshold < high:
