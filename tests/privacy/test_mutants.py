@@ -149,7 +149,9 @@ def test_rows_per_unit_forgotten_is_killed_by_enumeration(monkeypatch):
 def test_units_that_are_not_bounded_are_killed_by_the_ledger_check(monkeypatch):
     checks._tables.cache_clear()
     stream = DuckTable._stream
-    monkeypatch.setattr(DuckTable, "_stream", lambda self, parts, unit: stream(self, parts, PrivacyUnit()))
+    monkeypatch.setattr(
+        DuckTable, "_stream", lambda self, parts, _, reads: stream(self, parts, PrivacyUnit(), reads=reads)
+    )
     killed(checks.check_charges_cover_the_noise, PrivacyUnit("add-remove", "u", 2))
     checks._tables.cache_clear()
 
