@@ -7,8 +7,10 @@ import pytest
 
 from example_tables import DOCUMENT, table
 from sundog import Synthesizer, load
+from sundog.api.fitted import save_fitted
 from sundog.domain import Schema
 from sundog.errors import UserError
+from sundog.generate import GENERATORS
 from sundog.generate.independent import Independent
 from sundog.generate.stored import NotStorable, rebuilt, stored
 from sundog.random.keys import key_of
@@ -30,21 +32,89 @@ def folder(tmp_path_factory):
     return made.save(place / "model"), made
 
 
-@pytest.mark.parametrize("method", QUICK)
-def test_every_state_comes_back(method, tmp_path):
-    made = Synthesizer(
-        DOCUMENT,
-        epsilon=2.0,
-        delta=1e-6,
-        method=method,
-        settings=QUICK[method],
-        dataset="d",
-        ledger=tmp_path / "l",
-        seed=3,
-    ).fit(table(500))
-    again = load(made.save(tmp_path / "model"))
+@pytest.fixture(scope="module", params=QUICK)
+def of_method(request, tmp_path_factory):
+    place = tmp_path_factory.mktemp(request.param)
+    return (
+        Synthesizer(
+            DOCUMENT,
+            epsilon=2.0,
+            delta=1e-6,
+            method=request.param,
+            settings=QUICK[request.param],
+            dataset="d",
+            ledger=place / "l",
+            seed=3,
+        )
+        .fit(table(500))
+        .model
+    )
+
+
+def test_every_state_comes_back(of_method, tmp_path):
+    again = load(of_method.save(tmp_path / "model"))
     assert not again.refitted
-    assert again.sample(100, seed=1).equals(made.sample(100, seed=1))
+    assert again.sample(100, seed=1).equals(of_method.sample(100, seed=1))
+
+
+HARMS = {
+    "negative": lambda array: np.full_like(array, -1) if array.dtype.kind != "u" else array,
+    "huge": lambda array: np.full_like(array, np.inf if array.dtype.kind == "f" else np.iinfo(array.dtype).max),
+    "no number": lambda array: np.full_like(array, np.nan) if array.dtype.kind == "f" else array.astype(float) + 0.5,
+    "zero": np.zeros_like,
+    "empty": lambda array: array[..., :0],
+    "longer": lambda array: np.concatenate([array, array]),
+    "deeper": lambda array: array[None],
+}
+
+
+def nodes_of(tree):
+    """The places of a stored tree that refer to arrays."""
+    if isinstance(tree, dict) and "array" in tree:
+        return [tree]
+    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    return [node for part in parts for node in nodes_of(part)]
+
+
+def check_harmed(generator, state, schema, *, harm):
+    """Whatever passes the checks can be drawn from; what cannot be drawn from does not pass."""
+    tree, arrays = stored(state, schema)
+    refused = 0
+    for node in nodes_of(tree):
+        sound, shape = arrays[node["array"]], node["shape"]
+        arrays[node["array"]] = HARMS[harm](sound)
+        node["shape"] = list(arrays[node["array"]].shape)
+        try:
+            assert len(generator.sample(key_of(0), rebuilt(tree, arrays, schema), rows=20)) == 20
+        except UserError:
+            refused += 1
+        arrays[node["array"]], node["shape"] = sound, shape
+    assert refused or harm in ("negative", "zero", "no number")
+    rebuilt(tree, arrays, schema)
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_harmed_arrays_are_refused_or_harmless(of_method, harm):
+    check_harmed(of_method.recipe.generator, of_method.state, of_method.released.schema, harm=harm)
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_so_are_those_of_every_generator(name):
+    generator = GENERATORS[name]()
+    state = generator.init(key_of(0), SCHEMA)
+    for harm in HARMS:
+        check_harmed(generator, state, SCHEMA, harm=harm)
+
+
+def test_the_state_of_another_method_is_not_used(of_method, folder, tmp_path):
+    place = copied(folder[0], tmp_path / "model")
+    save_fitted(
+        Independent().init(key_of(0), SCHEMA),
+        place,
+        schema=of_method.released.schema,
+        settings=json.loads((place / "model.json").read_text(encoding="utf-8")),
+    )
+    assert load(place).refitted
 
 
 def test_the_same_release_gives_the_same_bytes(folder, tmp_path):

@@ -50,21 +50,22 @@ def _walk(tree):
             yield Point(function, counts[function], node.lineno, what), change
 
 
-def _nodes(node, function):
-    """All nodes inside functions, with the function's name, the parent and the place in it."""
+def _nodes(node, function, within=False):
+    """All nodes `within` functions, with the function's name, the parent and the place in it."""
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list"):
             continue
         for index, child in enumerate(value if isinstance(value, list) else [value]):
             if not isinstance(child, ast.AST) or isinstance(child, SKIPPED):
                 continue
-            inside = function
+            inside, inner = function, within
             if isinstance(child, ast.FunctionDef | ast.ClassDef):
                 inside = f"{function}.{child.name}".strip(".")
-            elif function:
+                inner = within or isinstance(child, ast.FunctionDef)
+            elif within:
                 yield inside, child, node, (field, index if isinstance(value, list) else None)
             if not isinstance(child, ast.Raise):
-                yield from _nodes(child, inside)
+                yield from _nodes(child, inside, inner)
 
 
 def _changes(node, parent, field):
@@ -92,7 +93,7 @@ def _changes(node, parent, field):
 
 
 def _next(value):
-    return value + 1 if isinstance(value, int) else value * 2
+    return value + 1 if isinstance(value, int) else value * 2 or 1.0
 
 
 def _swap(node):

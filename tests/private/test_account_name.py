@@ -44,6 +44,11 @@ def test_without_a_name_or_with_two_nothing_goes_on(given, sources, message):
         account_name(given, **sources)
 
 
+def test_one_name_has_one_form():
+    """Full-width letters, ligatures and doubled blanks are the same account: a limit cannot be passed by spelling."""
+    assert checked_name("\uff21dult  \ufb01le") == checked_name(" Adult file ") == "Adult file"
+
+
 UNSEEN = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u180e\u200b\u200c\u200d\u200e\u202e\u2060\u2063\u2800\u3164\ufe0f\ufeff\uffa0\U000e0041"
 
 

@@ -9,13 +9,16 @@ import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
 from sundog.domain import Schema
 from sundog.errors import UserError
+from sundog.generate import Generator
 from sundog.generate.stored import NotStorable, rebuilt, stored
+from sundog.json_files import GROWTH
+from sundog.sizes import memory
 
 NAME = "fitted.npz"
 FORMAT = "sundog-fitted-1"
@@ -37,19 +40,20 @@ def save_fitted(state: Any, folder: Path, *, schema: Schema, settings: Mapping[s
     np.savez_compressed(path, **parts)
 
 
-def load_fitted(folder: Path, *, schema: Schema, settings: Mapping[str, Any]) -> Any:
-    """The state, or None where there is none that fits."""
+def load_fitted(folder: Path, *, generator: Generator[Any], schema: Schema, settings: Mapping[str, Any]) -> Any:
+    """The generator's state, or None where there is none that fits."""
     try:
         with zipfile.ZipFile(folder / NAME) as archive:
             sizes = [entry.file_size for entry in archive.infolist()]
-        if sum(sizes) > MOST_BYTES or len(sizes) > MOST_ARRAYS:
+        if sum(sizes) > min(MOST_BYTES, memory() // GROWTH) or len(sizes) > MOST_ARRAYS:
             return None
         with np.load(folder / NAME, allow_pickle=False) as file:
             head = json.loads(file["head"].tobytes())
             if head["format"] != FORMAT or head["of"] != _digest(folder, settings):
                 return None
             arrays = [file[f"array{k}"] for k in range(len(sizes) - 1)]
-        return rebuilt(head["tree"], arrays, schema)
+        state = rebuilt(head["tree"], arrays, schema)
+        return state if type(state) is get_type_hints(generator.sample)["state"] else None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, RecursionError, MemoryError):
         return None
     except (UserError, zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError):

@@ -175,7 +175,7 @@ def load(folder: str | Path) -> Model:
     public = source / PUBLIC if "public" in settings else None
     released = Released.load(source / "released.json")
     recipe = with_settings(recipe_of(method), changed)
-    state = load_fitted(source, schema=released.schema, settings=settings)
+    state = load_fitted(source, generator=recipe.generator, schema=released.schema, settings=settings)
     if state is None:
         return replace(_fitted(released, recipe, seed=seed, public=public), refitted=True)
     return Model(released, recipe, seed, state, public_rows_of(public, released.schema))

@@ -1,7 +1,7 @@
 """A fitted state as plain arrays, so that a release opens at once: a tree of known dataclasses in JSON, numbers beside it.
 
-No pickles: what may be rebuilt are the classes in STATES and PARTS, from fields of the right names; arrays are numbers or truth
-values of declared sizes. A state that holds anything else is not stored. Schema and columns are those of the release.
+No pickles: what may be rebuilt are the classes in CHECKS, from fields of the right names that pass the check of their class;
+arrays are numbers or truth values of declared sizes. A state that holds anything else is not stored. Schema and columns are those of the release.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,19 +15,15 @@ from sundog.domain import Categorical, Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
-from sundog.estimate.bins import Leaves
-from sundog.generate.base import Ending
 from sundog.generate.genetic.private_gsd import GeneticState
-from sundog.generate.genetic.search import Outcome
-from sundog.generate.graphical.calibrated import CalibratedTree
 from sundog.generate.graphical.private_pgm import GraphicalState
-from sundog.generate.independent import ColumnModel, IndependentState
-from sundog.generate.particles.embedding import Embedding, Place
+from sundog.generate.independent import IndependentState
 from sundog.generate.particles.privpgd import ParticleState
 from sundog.generate.polished import PolishedState
 from sundog.generate.pooled.pooled_search import PooledState
 from sundog.generate.projection.gem import NetworkState
-from sundog.generate.projection.soft_table import Frame, SoftTable
+from sundog.generate.projection.soft_table import SoftTable
+from sundog.generate.stored_checks import CHECKS
 
 STATES: tuple[type, ...] = (
     IndependentState,
@@ -39,8 +35,7 @@ STATES: tuple[type, ...] = (
     NetworkState,
     SoftTable,
 )
-PARTS: tuple[type, ...] = (ColumnModel, Ending, Outcome, CalibratedTree, Embedding, Place, Frame, Leaves)
-_CLASSES = {kind.__name__: kind for kind in (*STATES, *PARTS)}
+_CLASSES = {kind.__name__: kind for kind in CHECKS}
 KINDS = "biuf"
 """Arrays of truth values, whole numbers and floats."""
 DEEPEST = 12
@@ -150,18 +145,10 @@ def _rebuilt_class(name: str, parts: Mapping[str, Any]) -> Any:
     made = _CLASSES[name]
     if set(parts) != {field.name for field in fields(made) if field.init}:
         raise NotStorable("other fields")
-    if made is PooledState:
-        _check_cells(parts["axes"], parts["cells"], parts["leaves"])
-    return made(**parts)
-
-
-def _check_cells(axes: Sequence[Axis], cells: Sequence[Array], leaves: Sequence[Leaves]) -> None:
-    """Refuse cells outside their axis: they are drawn from without looking."""
-    for axis, held, leaf in zip(axes, cells, leaves, strict=True):
-        if leaf.column.name != axis.column or held.dtype.kind not in "iu" or held.ndim != 1:
-            raise NotStorable("cells of another column")
-        if len(held) != len(cells[0]) or not len(held) or not 0 <= held.min() <= held.max() < axis.size:
-            raise NotStorable("cells outside an axis")
+    rebuilt_part = made(**parts)
+    if not CHECKS[made](rebuilt_part):
+        raise NotStorable("values that it could not have")
+    return rebuilt_part
 
 
 def _rebuilt_array(array: Array, said: Mapping[str, Any]) -> Array:

@@ -4,7 +4,6 @@ import pytest
 
 from example_tables import SCHEMA, table
 from sundog.domain.unit import PrivacyUnit
-from sundog.errors import UserError
 from sundog.estimate.bins import Bins, leaves_of
 from sundog.generate import Graphical
 from sundog.generate.graphical.targets import model_axes, targets_of
@@ -116,10 +115,22 @@ def test_what_was_measured_twice_counts_as_one_more_precise_measurement():
     assert np.allclose(target.precisions, 5 * len(REAL) ** 2)
 
 
-def test_a_model_beyond_the_limit_is_refused_with_a_remedy(monkeypatch):
+def test_a_model_beyond_the_limit_keeps_what_it_can_hold_and_says_so(monkeypatch):
+    released = release([*one_way(), *binned()])
+    whole = fitted(released)
+    assert whole.left_out == 0
+    assert Graphical().ending(whole).note == ""
     monkeypatch.setattr("sundog.generate.graphical.private_pgm.CELL_MEGABYTES", 1.0)
-    with pytest.raises(UserError, match=r"junction tree of .* MB; at most 2 are allowed"):
-        fitted(release([*one_way(), *binned()]), Graphical(megabytes=2))
+    small = Graphical(megabytes=sum(table.size for table in whole.tree.tables) - 1)
+    state = fitted(released, small)
+    assert 0 < state.left_out < len(binned())
+    assert sum(len(clique) > 1 for clique in state.tree.cliques) >= 1
+    assert f"cannot hold: {state.left_out}" in small.ending(state).note
+    tiny = fitted(release(binned()), Graphical(megabytes=1))
+    assert tiny.left_out == len(binned())
+    assert all(len(clique) == 1 for clique in tiny.tree.cliques)
+    for axis in {axis for query in binned() for axis in query.axes}:
+        assert distance(Graphical().answer(tiny, Marginal((axis,))), Marginal((axis,))) < 0.02
 
 
 def test_the_size_with_a_query_is_the_size_after_it(state):

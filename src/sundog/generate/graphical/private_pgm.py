@@ -30,15 +30,15 @@ from sundog.declare import Range, check_declared
 from sundog.domain import Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
-from sundog.errors import UserError
 from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
-from sundog.generate.base import Fits, check_measured, in_registry
+from sundog.generate.base import Ending, Fits, check_measured, in_registry
 from sundog.generate.graphical.calibrated import CalibratedTree, Clique
 from sundog.generate.graphical.elimination import elimination_order, neighbours
 from sundog.generate.graphical.junction_tree import junction_tree
 from sundog.generate.graphical.message_passing import MessagePassing, Potentials
-from sundog.generate.graphical.mirror_descent import descend
+from sundog.generate.graphical.mirror_descent import MeasuredTable, descend
 from sundog.generate.graphical.public import public_edges
+from sundog.generate.graphical.size_limit import cliques_within, single_columns
 from sundog.generate.graphical.targets import model_axes, targets_of, transfer
 from sundog.queries import Marginal, Query, answer
 from sundog.random.keys import Key, key_of, split
@@ -61,6 +61,8 @@ class GraphicalState:
     tree: CalibratedTree
     potentials: Potentials = field(default_factory=dict)
     public: Rows | None = None
+    left_out: int = 0
+    """Measured tables that the model is too small for."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +100,10 @@ class Graphical:
         known = leaves_of(released)
         leaves = [known[one.column.name] if known[one.column.name].stddev > 0 else one for one in state.leaves]
         axes = model_axes(released, leaves)
-        targets = targets_of(released, axes)
-        edges = public_edges(state.public, axes)
-        cliques = _maximal([*(target.clique for target in targets), *edges, *((k,) for k in range(len(axes)))])
         sizes = [axis.size for axis in axes]
-        nodes, parents = _junction_tree(sizes, cliques, earlier=state, limit=self.megabytes)
+        targets, edges, left_out = self._held(targets_of(released, axes), public_edges(state.public, axes), sizes)
+        cliques = _maximal([*(target.clique for target in targets), *edges, *((k,) for k in range(len(axes)))])
+        nodes, parents = _junction_tree(sizes, cliques, earlier=state)
         start = _start(cliques, state=state, axes=axes, leaves=leaves, edges=edges)
         potentials, tables = descend(
             start,
@@ -112,8 +113,27 @@ class Graphical:
             iterations=self.refit_iterations if state.potentials else self.iterations,
             tolerance=self.tolerance,
         )
-        return GraphicalState(
-            state.schema, tuple(leaves), tuple(axes), CalibratedTree(nodes, parents, tables), potentials, state.public
+        tree = CalibratedTree(nodes, parents, tables)
+        return GraphicalState(state.schema, tuple(leaves), tuple(axes), tree, potentials, state.public, left_out)
+
+    def _held(
+        self, targets: list[MeasuredTable], edges: dict[Clique, Any], sizes: list[int]
+    ) -> tuple[list[MeasuredTable], dict[Clique, Any], int]:
+        """The targets and public relations that a model of this size can hold, and how many targets it cannot."""
+        cells = self.megabytes / CELL_MEGABYTES
+        kept = cliques_within(sizes, [target.clique for target in targets], cells=cells)
+        held = [part for target in targets for part in ([target] if target.clique in kept else single_columns(target))]
+        both = cliques_within(sizes, [*kept, *edges], cells=cells, first=kept)
+        relations = {edge: table for edge, table in edges.items() if edge in both}
+        return held, relations, sum(target.clique not in kept for target in targets)
+
+    def ending(self, state: GraphicalState) -> Ending:
+        """Whether the model holds all that was measured."""
+        if not state.left_out:
+            return Ending()
+        return Ending(
+            note=f"Measured tables that a model of {self.megabytes:g} MB cannot hold: {state.left_out}; only their single columns "
+            "are used. Raise the setting 'megabytes', or generate by another method at no cost."
         )
 
     def answer(self, state: GraphicalState, query: Query) -> Float[np.ndarray, " cells"]:
@@ -207,17 +227,11 @@ def _megabytes(sizes: Sequence[int], cliques: Sequence[Clique]) -> float:
 
 
 def _junction_tree(
-    sizes: Sequence[int], cliques: list[Clique], *, earlier: GraphicalState, limit: float
+    sizes: Sequence[int], cliques: list[Clique], *, earlier: GraphicalState
 ) -> tuple[tuple[Clique, ...], tuple[int, ...]]:
     """The tree's cliques, parents first, with each one's parent; the earlier tree where it holds all cliques."""
     same = list(sizes) == [axis.size for axis in earlier.axes]
     if same and earlier.potentials and all(earlier.tree.holds(clique) for clique in cliques):
         return earlier.tree.cliques, earlier.tree.parents
     near = neighbours(len(sizes), cliques)
-    order, cells = elimination_order(near, sizes)
-    if (size := cells * CELL_MEGABYTES) > limit:
-        raise UserError(
-            f"graphical model: these measurements need a junction tree of {size:.0f} MB; at most {limit:g} are allowed. "
-            "Choose a method that needs none, such as independent, or measure fewer or coarser tables."
-        )
-    return junction_tree(near, order)
+    return junction_tree(near, elimination_order(near, sizes)[0])
