@@ -147,8 +147,8 @@ def test_an_interruption_while_the_engine_reads(place):
     patch = (  # the first batches load what is loaded late, some of which loses an interruption
         "from sundog.sources.duck import DuckTable\n"
         "stream = DuckTable._stream\n"
-        "def told(*given, reads):\n"
-        "    for k, batch in enumerate(stream(*given, reads=reads)):\n"
+        "def told(*given):\n"
+        "    for k, batch in enumerate(stream(*given)):\n"
         "        if k == 2:\n"
         "            print('paused', flush=True)\n"
         "        yield batch\n"

@@ -14,6 +14,7 @@ from sundog.errors import UserError
 from sundog.sources.duck import FED, SEVERAL, DuckTable, connect, raw_columns
 from sundog.sources.encode import RawColumn
 from sundog.sources.plain import TEXTS, plain, plain_type
+from sundog.sources.recode import Recoder
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,24 @@ class _EngineColumn:
 
     column: str
     type: pa.DataType
+
+
+@dataclass(frozen=True)
+class _Fed:
+    """How a column of the engine is fed: its cells made plain, or recoded."""
+
+    column: _EngineColumn
+    recoder: Recoder | None
+
+    @property
+    def type(self) -> pa.DataType:
+        return self.column.type if self.recoder is None else self.recoder.type
+
+    def cells(self, batch: pa.RecordBatch, part: Part) -> pa.Array:
+        if plain_type(part.types[self.column.column]) != self.column.type:
+            return pa.nulls(batch.num_rows, self.column.type)
+        array = batch.column(self.column.column)
+        return plain(array) if self.recoder is None else self.recoder.apply(array)
 
 
 def part_of(
@@ -61,14 +80,17 @@ def open_parts(parts: Sequence[Part]) -> DuckTable:
     described = iter(raw_columns(connection, FED).values()) if numbered else iter(())
     raw = {name: _raw(name, [next(described) for _ in found]) for name, found in columns.items()}
 
-    def feed(wanted: tuple[str, ...]) -> pa.RecordBatchReader:
-        chosen = {name: numbered[name] for name in wanted}
-        schema = pa.schema([(name, column.type) for name, column in chosen.items()])
-        return pa.RecordBatchReader.from_batches(schema, _batches(parts, chosen, schema))
+    def feed(wanted: tuple[str, ...], recoders: Mapping[str, Recoder]) -> pa.RecordBatchReader:
+        chosen = {name: _Fed(numbered[name], recoders.get(name)) for name in wanted}
+        schema = pa.schema([(name, fed.type) for name, fed in chosen.items()])
+        return pa.RecordBatchReader.from_batches(schema, _batches(parts, list(chosen.values()), schema))
 
     refused = {name: reason for part in parts for name, reason in part.refused.items()}
     apart = frozenset(name for name, found in columns.items() if len({_spelling(column) for column in found}) > 1)
-    return DuckTable(connection, FED, raw, label=parts[0].label, feed=feed, refused=refused, spelled_apart=apart)
+    texts = frozenset(name for name, found in columns.items() if [column.type for column in found] == [TEXTS])
+    return DuckTable(
+        connection, FED, raw, parts[0].label, feed=feed, folded=texts, refused=refused, spelled_apart=apart
+    )
 
 
 def _engine_columns(name: str, parts: Sequence[Part]) -> list[_EngineColumn]:
@@ -89,15 +111,8 @@ def _raw(name: str, described: list[RawColumn]) -> RawColumn:
     return RawColumn(described[0].name, described[0].type, tuple(described[1:]))
 
 
-def _batches(parts: Sequence[Part], chosen: dict[str, _EngineColumn], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    names = list(dict.fromkeys(column.column for column in chosen.values()))
+def _batches(parts: Sequence[Part], chosen: list[_Fed], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    names = list(dict.fromkeys(fed.column.column for fed in chosen))
     for part in parts:
         for batch in part.read(names):
-            arrays = [_cells(batch, column, part) for column in chosen.values()]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _cells(batch: pa.RecordBatch, column: _EngineColumn, part: Part) -> pa.Array:
-    if plain_type(part.types[column.column]) != column.type:
-        return pa.nulls(batch.num_rows, column.type)
-    return plain(batch.column(column.column))
+            yield pa.RecordBatch.from_arrays([fed.cells(batch, part) for fed in chosen], schema=schema)

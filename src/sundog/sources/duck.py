@@ -7,10 +7,12 @@ file.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +27,7 @@ from sundog.sizes import memory
 from sundog.sources.base import Adder, check_columns
 from sundog.sources.encode import RawColumn, encode_sql, enum_name, enum_type, identifier
 from sundog.sources.plain import numpy_of
+from sundog.sources.recode import Recoder
 from sundog.sources.spill import spill_folder
 
 BATCH = 1 << 16
@@ -37,8 +40,8 @@ SPELLED_APART = (
     "files of the table store it as different types, in which one unit may be spelled in different ways (a long number in a "
     "float loses digits), so that its rows could not be bounded together; store it as one type in all files, such as text."
 )
-Feed = Callable[[tuple[str, ...]], pa.RecordBatchReader]
-"""The batches of a table with these columns of the engine, from the first on; asked for anew for every question."""
+Feed = Callable[[tuple[str, ...], Mapping[str, Recoder]], pa.RecordBatchReader]
+"""The batches of a table with these columns of the engine, some of them recoded; asked for anew for every question."""
 
 
 def connect() -> Any:
@@ -65,15 +68,26 @@ class FallibleStream(Protocol):
         """What stopped it, told once: kept here, it would keep the engine alive."""
 
 
+class Expression(NamedTuple):
+    """What is computed of every row, in SQL, and the columns that it reads, by the names users know."""
+
+    sql: str
+    reads: tuple[str, ...]
+
+
 @dataclass
 class DuckTable:
-    """A relation of a DuckDB connection, or batches fed to it. `raw` maps the names users know to the engine's columns."""
+    """A relation of a DuckDB connection, or batches fed to it. `raw` maps the names users know to the engine's columns.
+
+    The columns `folded` are fed as dictionaries of texts.
+    """
 
     connection: Any
     relation: str
     raw: dict[str, RawColumn]
     label: str
     feed: Feed | None = None
+    folded: frozenset[str] = frozenset()
     refused: dict[str, str] = field(default_factory=dict)
     spelled_apart: frozenset[str] = frozenset()
     untyped: bool = False
@@ -100,7 +114,7 @@ class DuckTable:
         """One column of numbers in the order of `read`, NaN where there is none."""
         self._check((column,), PrivacyUnit())
         with self.quiet_failures():
-            batches = self._stream([self.raw[column].as_number()], PrivacyUnit(), reads=(column,))
+            batches = self._stream([Expression(self.raw[column].as_number(), (column,))], PrivacyUnit())
             parts = [numpy_of(pc.fill_null(batch.column(0), np.nan)) for batch in batches]
         return np.concatenate([np.empty(0), *parts])
 
@@ -109,7 +123,7 @@ class DuckTable:
         self._check((column,), unit)
         counts: Counter[str] = Counter()
         with self.quiet_failures():
-            for batch in self._stream([self.raw[column].as_text()], unit, reads=(column,)):
+            for batch in self._stream([Expression(self.raw[column].as_text(), (column,))], unit):
                 values, numbers = pc.value_counts(batch.column(0)).flatten()
                 counts.update(dict(zip(values.to_pylist(), numbers.to_pylist(), strict=True)))
         return {value: count for value, count in counts.items() if value is not None}
@@ -118,8 +132,11 @@ class DuckTable:
         self._check(schema.fields, unit)
         with self.quiet_failures():
             self._create_types(schema)
-            codes = [encode_sql(column, *(self.raw[name] for name in column.fields)) for column in schema.columns]
-            for batch in self._stream(codes, unit, reads=schema.fields):
+            codes = [
+                Expression(encode_sql(column, *(self.raw[name] for name in column.fields)), tuple(column.fields))
+                for column in schema.columns
+            ]
+            for batch in self._stream(codes, unit):
                 yield Rows(schema, tuple(numpy_of(batch.column(k)) for k in range(len(codes))))
 
     def check(self, names: tuple[str, ...], *, unit: str | None = None) -> None:
@@ -159,32 +176,45 @@ class DuckTable:
     def _check(self, names: tuple[str, ...], unit: PrivacyUnit) -> None:
         self.check(names, unit=unit.column)
 
-    def _relation(self, names: list[str]) -> str:
+    def _relation(self, names: list[str], recoders: Mapping[str, Recoder] = MappingProxyType({})) -> str:
         """What to select from: the relation, or the batches of these columns, registered anew."""
         if self.feed is None:
             return self.relation
         columns = dict.fromkeys(part.name for name in names for part in self.raw[name].parts)
-        self.connection.register(self.relation, self.feed(tuple(columns)))
+        self.connection.register(self.relation, self.feed(tuple(columns), recoders))
         return self.relation
 
-    def _stream(
-        self, expressions: Sequence[str], unit: PrivacyUnit, *, reads: Sequence[str]
-    ) -> Iterator[pa.RecordBatch]:
-        """These expressions, which read these columns, of all rows, at most `unit.rows` rows of each unit.
+    def _stream(self, expressions: Sequence[Expression], unit: PrivacyUnit) -> Iterator[pa.RecordBatch]:
+        """These expressions of all rows, at most `unit.rows` rows of each unit.
 
         Which rows of a unit are kept depends on a hash of the unit and of what is kept, and on no other unit's rows, so
         that one unit can change no more than its own rows. Rows without a unit are one unit.
         """
-        named = ", ".join(f"{part} AS part{k}" for k, part in enumerate(expressions))
+        recoders = self._recoders(expressions, unit)
+        parts = [self.raw[each.reads[0]].sql if each.reads[0] in recoders else each.sql for each in expressions]
+        named = ", ".join(f"{part} AS part{k}" for k, part in enumerate(parts))
+        relation = self._relation(
+            [name for each in expressions for name in each.reads] + ([unit.column] if unit.column else []),
+            {self.raw[name].name: recoder for name, recoder in recoders.items()},
+        )
         if unit.column is None:
-            yield from self._read_batches(f"SELECT {named} FROM {self._relation(list(reads))}")
+            yield from self._read_batches(f"SELECT {named} FROM {relation}")
             return
-        relation = self._relation([*reads, unit.column])
         key = f"COALESCE('=' || {self.raw[unit.column].as_text()}, '')"
         order = ", ".join(["unit", *(f"part{k}" for k in range(len(expressions)))])
         inner = f"SELECT {named}, {key} AS unit FROM {relation}"
         sql = f"SELECT * FROM ({inner}) ORDER BY unit, hash({order})"
         yield from _first_of_each(self._read_batches(sql), unit.rows)
+
+    def _recoders(self, expressions: Sequence[Expression], unit: PrivacyUnit) -> dict[str, Recoder]:
+        """For dictionaries of texts that nothing but one expression reads, alone."""
+        readers = Counter([name for each in expressions for name in each.reads] + [unit.column])
+        return {
+            name: Recoder(self._aside, self.raw[name].name, each.sql)
+            for each in expressions
+            for name in each.reads
+            if name in self.folded and len(each.reads) == readers[name] == 1
+        }
 
     def _read_batches(self, sql: str) -> Iterator[pa.RecordBatch]:
         """What a query gives; closed in any case, and without Python's lock, which a text file's reader may wait for."""
@@ -198,10 +228,16 @@ class DuckTable:
                 self._create_types(schema)
             return list(self.connection.sql(query(self._relation(list(names)))).fetchall()[0])
 
+    @cached_property
+    def _aside(self) -> Any:
+        """The engine for small questions while it streams the rows; types that are temporary are its own."""
+        return self.connection.cursor()
+
     def _create_types(self, schema: Schema) -> None:
         for column in schema.columns:
             if isinstance(column, Categorical) and not column.boolean and enum_name(column) not in self._types:
-                self.connection.execute(f"CREATE TEMP TYPE {enum_name(column)} AS {enum_type(column)}")
+                for engine in (self.connection, self._aside):
+                    engine.execute(f"CREATE TEMP TYPE {enum_name(column)} AS {enum_type(column)}")
                 self._types.add(enum_name(column))
 
     @contextmanager

@@ -113,9 +113,15 @@ def array_of(kind: pa.DataType, values: Num[np.ndarray, " rows"], null: Bool[np.
     return pa.Array.from_buffers(kind, len(values), buffers)
 
 
+def folded(array: pa.Array) -> tuple[Int[np.ndarray, " rows"], pa.Array]:
+    """A dictionary array as the places of its cells, -1 where a cell is null, and its plain values."""
+    if isinstance(array.type, pa.BaseExtensionType):
+        return folded(array.storage)
+    return numpy_of(pc.fill_null(array.indices.cast(pa.int64(), safe=False), -1)), plain(array.dictionary)
+
+
 def _unfolded(array: pa.DictionaryArray, wanted: pa.DataType) -> pa.Array:
-    places = numpy_of(pc.fill_null(array.indices.cast(pa.int64(), safe=False), -1))
-    values = plain(array.dictionary)
+    places, values = folded(array)
     if wanted != TEXTS:
         return take(values, places)
     outside = (places < 0) | (places >= len(values))
