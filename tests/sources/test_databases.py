@@ -33,6 +33,7 @@ def test_the_only_table_is_read(database):
 
 def test_a_query_is_read(database):
     assert codes(database, sql="SELECT * FROM visits WHERE a <> 'z';") == [0, 1]
+    assert codes(database, sql="SELECT * FROM visits WHERE a <> 'z' -- not these") == [0, 1]
     assert codes(database, sql="SELECT upper('x') AS b, 'y' AS a") == [1]
 
 

@@ -130,6 +130,14 @@ def test_nested_columns_are_refused_by_name_where_they_are_declared(kind):
         tables.code_rows(beside, schema, PrivacyUnit(column="y", rows=1))
 
 
+def test_a_nested_column_of_polars_beside_others():
+    schema = tables.Schema.from_json({"fields": [{"name": "x", "categories": ["a"]}]})
+    wide = pl.Series([{"a": 1}], dtype=pl.Struct({"a": pl.Int128}))
+    assert tables.encoded(pl.DataFrame({"x": ["a"], "y": wide}), schema) == [[0]]
+    with pytest.raises(UserError, match="column 'x': its cells are lists"):
+        open_table(pl.DataFrame({"x": wide})).read(schema)
+
+
 @pytest.mark.parametrize("kind", ["[1]", "{'a': 1}", "MAP {'a': 1}", "INTERVAL 1 DAY", "union_value(a := 1)"])
 def test_nested_columns_of_databases(tmp_path, kind):
     with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:

@@ -45,7 +45,7 @@ def query_on(connection: Any, sql: str, *, label: str) -> DuckTable:
     """The rows of a query as a table."""
     import duckdb
 
-    relation = f"({sql.rstrip('; ')})"
+    relation = f"({sql.rstrip('; ')}\n)"  # the line may end with a comment
     try:
         raw = raw_columns(connection, relation)
     except duckdb.Error as error:

@@ -161,6 +161,8 @@ def _typed_column(values: Any) -> list[pa.Array]:
 
 def _polars_series(series: Any) -> list[pa.Array]:
     name = str(series.dtype)
+    if series.dtype.is_nested():  # refused by name where it is declared; some hold types that Arrow does not know
+        return []
     if name == "Object":
         return _values(series.to_list())
     if name in ("Int128", "UInt128"):
