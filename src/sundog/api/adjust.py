@@ -279,7 +279,8 @@ def composed(before: Released, now: Released) -> Released:
     stated = delta is not None and delta > spent
     epsilon = spent_epsilon(rho, delta - spent, accounting=accounting) if delta is not None and stated else None
     guarantee = Guarantee(first.unit, accounting, rho, spent, epsilon=epsilon, delta=delta if stated else None)
-    return replace(now, guarantee=guarantee, payments=(*before.payments, *now.payments))
+    schema = now.schema.unreviewed_as(before.schema)
+    return replace(now, schema=schema, guarantee=guarantee, payments=(*before.payments, *now.payments))
 
 
 def _checked(name: str, weights: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " rows"]:

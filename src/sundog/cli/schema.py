@@ -141,6 +141,7 @@ def complete(
     """Pay for the bounds and category lists that a schema does not declare, by noisy counts."""
     with progress("measuring domains"):
         from sundog.api.charging import curator_for
+        from sundog.domain.review import Review
         from sundog.domain.schema import amend_dialect, load_document
         from sundog.private.complete import complete as complete_schema
         from sundog.private.complete import find_gaps
@@ -166,11 +167,16 @@ def complete(
         )
         prepare_file(out, force=force)
         filled = complete_schema(document, curator, gaps=gaps, delta=half)
-        write_document(filled, out)
+        waiting = [question.name for question in Review(filled).questions]
+        if waiting:
+            write_confidential(out, document_text(filled))
+        else:
+            write_document(filled, out)
         guarantee = curator.released().guarantee
     open_still = _still_open(filled, gaps)
     lines = [f"Schema: {out}", f"Paid: {claim(guarantee)}"]
     lines += [f"  {name}: nothing stood clear of the noise; declare it or spend more" for name in open_still]
+    lines += [f"CONFIDENTIAL: {len(waiting)} fields wait for review: sundog schema review {out}"] if waiting else []
     say({"file": str(out), "epsilon": guarantee.epsilon, "rho": guarantee.rho, "open": open_still}, lines, as_json=json)
 
 

@@ -92,6 +92,16 @@ class Schema:
         """The schema with other keys of its `dialect`: how a text file of this table is written."""
         return Schema.from_json(amend_dialect(self.document, changes)) if changes else self
 
+    def unreviewed_as(self, other: "Schema") -> "Schema":
+        """The schema with those fields marked as read off the rows that another one marks so: a mark is never lost."""
+        names = {name for name in self.origins if other.origins.get(name) == "fromData"}
+        fields = [
+            {**field, "sundog": {**field.get("sundog", {}), "origin": "fromData"}} if field["name"] in names else field
+            for field in self.document.get("fields", [])
+        ]
+        origins: dict[str, Origin] = {**self.origins, **dict.fromkeys(names, "fromData")}
+        return replace(self, origins=origins, document={**self.document, "fields": fields}) if names else self
+
     @staticmethod
     def from_json(document: Mapping[str, Any]) -> "Schema":
         """A schema from a Data Package Table Schema document."""

@@ -120,7 +120,9 @@ def _provisional(field: FieldModel) -> Column:
 def _fill(field: dict[str, Any], domain: dict[str, Any] | None, receipt: str | None) -> dict[str, Any]:
     if not domain:
         return field
-    marked = {**field, "sundog": {**field.get("sundog", {}), "origin": "paid", "receipts": [receipt]}}
+    own = field.get("sundog", {})
+    kept = own.get("origin") == "fromData" and {"minimum", "maximum"} & field.get("constraints", {}).keys()
+    marked = {**field, "sundog": {**own, "origin": "fromData" if kept else "paid", "receipts": [receipt]}}
     if "categories" in domain:
         return {**marked, "categories": domain["categories"]}
     bounds = {
