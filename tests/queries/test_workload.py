@@ -212,6 +212,7 @@ def test_a_file_takes_reference_rows(write):
         ("[[queries]]\nkind = 'marginals'\nreference = 2", "has no option 'reference'"),
         ("[[queries]]\nkind = 'marginals'\nk = 'two'", "k: found 'two'; it must be a whole number"),
         ("[[queries]]\nkind = 'moments'\nweight = inf", "weight is inf"),
+        ("[[queries]]\nkind = 'moments'\nweight = 5e-324", "weight is 5e-324; .*from 1e-06 to 1e\\+06"),
         ("[[queries]]\nkind = 'trees'\nlabels = -1", "labels: found -1; it must be 0 or more"),
         ("[[queries]]\nkind = 'marginals'\nk = 2.5", "k: found 2.5; it must be a whole number"),
         ("[[queries]]\nkind = 'marginals'\ncolumns = 'age'", "columns is 'age'; it must be a list of texts"),

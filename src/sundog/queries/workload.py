@@ -9,7 +9,6 @@ classes. A workload file (TOML) is a list of [[queries]], each with a `kind`, it
 """
 
 import inspect
-import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,6 +33,9 @@ from sundog.sizes import whole_number
 
 Options = ParamSpec("Options")
 MOST_COUNT = 10**6
+LIGHTEST, HEAVIEST = 1e-6, 1e6
+"""Beyond these a query would get all of the budget, or none of it."""
+WEIGHTS = f"from {LIGHTEST:g} to {HEAVIEST:g}"
 """More queries, directions or columns than any workload can be fitted with."""
 
 
@@ -63,8 +65,8 @@ class Workload:
     def __post_init__(self) -> None:
         if not self.queries:
             raise UserError("workload: it holds no query; the schema may lack columns of the kind it asks for.")
-        if len(self.weights) != len(self.queries) or min(self.weights) <= 0:
-            raise UserError("workload: every query needs a weight above 0.")
+        if len(self.weights) != len(self.queries) or not all(LIGHTEST <= weight <= HEAVIEST for weight in self.weights):
+            raise UserError(f"workload: every query needs a weight above 0, {WEIGHTS}.")
 
     def __add__(self, other: "Workload") -> "Workload":
         if self.schema != other.schema:
@@ -133,8 +135,8 @@ def _entry(entry: Any, number: int, schema: Schema, reference: Rows | None) -> W
     kind, weight = options.pop("kind", None), options.pop("weight", 1.0)
     if not isinstance(kind, str) or kind not in KINDS:
         raise UserError(f"{place}: kind is {kind!r}; allowed are {', '.join(KINDS)}.")
-    if not _is_number(weight) or not 0 < weight < math.inf:
-        raise UserError(f"{place}: weight is {weight!r}; it must be a number above 0.")
+    if not _is_number(weight) or not LIGHTEST <= weight <= HEAVIEST:
+        raise UserError(f"{place}: weight is {str(weight)[:30]}; it must be a number above 0, {WEIGHTS}.")
     parameters = inspect.signature(KINDS[kind]).parameters
     allowed = [name for name in parameters if name not in ("schema", "reference")]
     for name, value in options.items():
