@@ -63,9 +63,17 @@ def test_a_fraction_of_a_row_per_unit_spends_nothing(own_ledger):
 
 def test_what_memory_cannot_hold_is_refused_before_it_is_made(monkeypatch):
     monkeypatch.setattr(sizes, "memory", lambda: 10**9)
-    refuse_beyond_memory("rows", 10**9, remedy="Ask for fewer.")
-    with pytest.raises(UserError, match=r"rows would need 2 GB of memory; this process may use 1 GB\. Ask for fewer"):
-        refuse_beyond_memory("rows", 2 * 10**9, remedy="Ask for fewer.")
+    monkeypatch.setattr(sizes, "_used", lambda: 3 * 10**8)
+    refuse_beyond_memory("rows", 7 * 10**8, remedy="Ask for fewer.")
+    with pytest.raises(UserError, match=r"would need 0\.8 GB of memory; .* may use 1 GB, and uses 0\.3 GB already\. Ask for"):
+        refuse_beyond_memory("rows", 8 * 10**8, remedy="Ask for fewer.")
+
+
+def test_memory_in_use_is_what_this_process_holds():
+    before = sizes._used()
+    held = np.ones(10**7)
+    assert before > 10**7
+    assert 0.9 * held.nbytes < sizes._used() - before < 1.5 * held.nbytes
 
 
 def test_memory_is_what_this_process_may_use():

@@ -36,11 +36,20 @@ def whole_number(name: str, value: Any, *, least: int = 1, most: int | None = No
 
 
 def refuse_beyond_memory(what: str, size: int, *, remedy: str) -> None:
-    """Refuse what would need more bytes than this process can ever have."""
-    if size > memory():
+    """Refuse what would need more bytes, beside those in use, than this process can ever have."""
+    if size + (used := _used()) > memory():
         raise UserError(
-            f"{what} would need {size / 1e9:.3g} GB of memory; this process may use {memory() / 1e9:.3g} GB. {remedy}"
+            f"{what} would need {size / 1e9:.3g} GB of memory; this process may use {memory() / 1e9:.3g} GB, and uses "
+            f"{used / 1e9:.2g} GB already. {remedy}"
         )
+
+
+def _used() -> int:
+    """The bytes that this process holds and shares with no other; 0 where the system does not say."""
+    with suppress(OSError, ValueError, IndexError):
+        resident, shared = Path("/proc/self/statm").read_text(encoding="ascii").split()[1:3]
+        return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+    return 0
 
 
 def refuse_little_room() -> None:
