@@ -65,7 +65,9 @@ def test_what_memory_cannot_hold_is_refused_before_it_is_made(monkeypatch):
     monkeypatch.setattr(sizes, "memory", lambda: 10**9)
     monkeypatch.setattr(sizes, "_used", lambda: 3 * 10**8)
     refuse_beyond_memory("rows", 7 * 10**8, remedy="Ask for fewer.")
-    with pytest.raises(UserError, match=r"would need 0\.8 GB of memory; .* may use 1 GB, and uses 0\.3 GB already\. Ask for"):
+    with pytest.raises(
+        UserError, match=r"would need 0\.8 GB of memory; .* may use 1 GB, and uses 0\.3 GB already\. Ask for"
+    ):
         refuse_beyond_memory("rows", 8 * 10**8, remedy="Ask for fewer.")
 
 

@@ -84,7 +84,9 @@ def _change(random, holder, key):
     elif what == 3:
         del holder[key]
     elif what == 4 and isinstance(value, int | float) and not isinstance(value, bool):
-        holder[key] = random.choice([-value, value + 1, value - 1, value * 10**6, value / 2 if abs(value) < 1e300 else 0.5, str(value)])
+        holder[key] = random.choice(
+            [-value, value + 1, value - 1, value * 10**6, value / 2 if abs(value) < 1e300 else 0.5, str(value)]
+        )
     elif what == 5 and isinstance(value, str):
         place = random.randint(0, len(value))
         holder[key] = value[:place] + random.choice(["\n", "x", "é", "\u202e", '"', "%", "[", "\ud800"]) + value[place:]

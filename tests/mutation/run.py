@@ -24,8 +24,8 @@ STATE = ROOT / "build" / "mutation.json"
 ENOUGH = 60.0
 """CPU seconds of tests, as traced, that one fault may take."""
 TESTS = (
-    "private", "privacy", "sources", "queries", "domain", "laws", "released", "report", "select", "api/test_adjust.py",
-    "api/test_synthesizer.py", "api/test_release_folder.py", "api/test_evaluate.py", "cli/test_commands.py",
+    "private", "privacy/test_survivors.py", "privacy/test_sensitivity.py", "privacy/test_ledger_identity.py", "sources",
+    "queries", "laws/test_queries.py", "domain/test_unit.py", "api/test_adjust.py", "cli/test_commands.py",
     "cli/test_intake.py", "test_sizes.py", "test_arrays.py",
 )  # fmt: skip
 
