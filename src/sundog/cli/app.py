@@ -18,11 +18,12 @@ from sundog.cli import (
     methods,
     plan,
     schema,
+    studio,
     synthesize,
     verify,
     workload,
 )
-from sundog.errors import UserError
+from sundog.errors import UserError, failure
 from sundog.sizes import refuse_little_room
 from sundog.version import __version__
 
@@ -44,15 +45,12 @@ app.command("check")(check.check)
 app.command("evaluate")(evaluate.evaluate)
 app.command("adjust")(adjust.adjust)
 app.command("verify")(verify.verify)
+app.command("studio")(studio.studio)
 app.add_typer(schema.app, name="schema")
 app.add_typer(workload.app, name="workload")
 app.add_typer(ledger.app, name="ledger")
 
 INTERRUPTED = 130
-NO_MEMORY = (
-    "the run needs more memory than this process may use. Ask for fewer rows or queries, use a method with a smaller model, or "
-    "give the process more memory."
-)
 
 
 def _show_version(wanted: bool) -> None:
@@ -79,25 +77,11 @@ def main() -> None:
         if isinstance(ended, SystemExit) and ended.code != INTERRUPTED:
             raise
         _fail("interrupted.", INTERRUPTED)
-    except MemoryError:
-        _fail(NO_MEMORY, 2)
-    except OSError as error:
-        where = f" {error.filename!r}" if isinstance(error.filename, str) else ""
-        reason = error.strerror or "the system gave no reason"
-        _fail(
-            f"a file{where} could not be read or written ({reason}). Check the path, the space on the disk and the rights.",
-            2,
-        )
     except Exception as error:
-        if type(error).__name__ == "OutOfMemoryException":  # the table engine's own word for it
-            _fail(NO_MEMORY, 2)
-        if os.environ.get("SUNDOG_DEBUG"):
+        message, code = failure(error)
+        if code == 1 and os.environ.get("SUNDOG_DEBUG"):
             raise
-        _fail(
-            f"an unexpected {type(error).__name__} stopped the run; this is a fault in Sundog. Its text is withheld, since it "
-            "could quote a cell; SUNDOG_DEBUG=1 shows the traceback on your own screen.",
-            1,
-        )
+        _fail(message, code)
 
 
 def _fail(message: str, code: int) -> None:

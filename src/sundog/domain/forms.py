@@ -2,7 +2,8 @@
 
 What the standard lacks stands in a field's `sundog` object:
 `bins` (a number, or the inner edges), `decimals`, `resolution` (seconds, for datetimes and times), `outOfDomain` ("missing", or a
-category), `regenerate` (for identifiers), `origin` (where the domain comes from; see origin.py) and `receipts`.
+category), `regenerate` (for identifiers), `origin` (where the domain comes from; see origin.py), `receipts` and `publicBecause` (why the
+domain is public, in the owner's words).
 """
 
 from collections.abc import Mapping
@@ -26,6 +27,7 @@ class SundogProperty(BaseModel):
     regenerate: bool = False
     origin: Origin = "declared"
     receipts: list[str] = []
+    public_because: str | None = Field(default=None, alias="publicBecause", max_length=500)
 
 
 class Constraints(BaseModel):

@@ -89,7 +89,12 @@ def render(template: str, **values: Any) -> str:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    return environment.get_template(template).render(style=Markup(_template("style.css")), **values)  # noqa: S704
+    return environment.get_template(template).render(style=Markup(style_sheet()), **values)  # noqa: S704
+
+
+def style_sheet() -> str:
+    """The look of all pages: colours for light, dark and paper, tables, charts."""
+    return _template("style.css")
 
 
 def _template(name: str) -> str:

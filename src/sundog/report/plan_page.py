@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 from markupsafe import Markup
 
@@ -17,7 +18,8 @@ SAID = (
 )
 WIDTH, HEIGHT = 340.0, 170.0
 LEFT, RIGHT, TOP, BASE = 44.0, 330.0, 8.0, 140.0
-STROKES = ("var(--band)", "var(--syn)")
+STROKES = ("line-columns", "line-pairs")
+"""Classes of the style sheet: pages that allow no style attribute show the picture too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,19 +98,24 @@ def _wanted_name(name: str) -> str:
 
 def plan_page(view: PlanView) -> str:
     """The whole page."""
+    parts = plan_parts(view)
+    return render("plan.html", **(parts | {"chart": Markup(parts["chart"])}))  # noqa: S704
+
+
+def plan_parts(view: PlanView, *, chosen: float | None = None) -> dict[str, Any]:
+    """What the page consists of: the picture, the heads of its tables, their lines, the notes. `chosen` is marked in the heads."""
     errors = {"columns, mean": [found.column_error for _, found in view.budgets]}
     if view.budgets[0][1].pairs:
         errors["pairs, mean"] = [found.pair_error or 0.0 for _, found in view.budgets]
-    header = ["", *(f"epsilon {epsilon:g}" for epsilon, _ in view.budgets)]
-    return render(
-        "plan.html",
-        chart=Markup(error_chart([epsilon for epsilon, _ in view.budgets], errors)),  # noqa: S704
-        header=header,
-        columns=_column_rows(view),
-        means=_mean_rows(view),
-        pairs=_pair_rows(view),
-        notes=_notes(view),
-    )
+    marks = [f"epsilon {epsilon:g}" + (" (chosen)" if epsilon == chosen else "") for epsilon, _ in view.budgets]
+    return {
+        "chart": error_chart([epsilon for epsilon, _ in view.budgets], errors),
+        "header": ["", *marks],
+        "columns": _column_rows(view),
+        "means": _mean_rows(view),
+        "pairs": _pair_rows(view),
+        "notes": _notes(view),
+    }
 
 
 def error_chart(epsilons: Sequence[float], errors: Mapping[str, Sequence[float]]) -> str:
@@ -132,7 +139,7 @@ def error_chart(epsilons: Sequence[float], errors: Mapping[str, Sequence[float]]
     for stroke, (name, series) in zip(STROKES, errors.items(), strict=False):
         points = [(x(place), y(series[k])) for place, k in zip(logs, order, strict=True)]
         line = " L".join(f"{a:.1f} {b:.1f}" for a, b in points)
-        parts.append(f'<path fill="none" style="stroke: {stroke}; stroke-width: 1.8" d="M{line}"/>')
+        parts.append(f'<path class="{stroke}" fill="none" d="M{line}"/>')
         parts += [
             f'<text x="{a:.1f}" y="{b - 5:.1f}" text-anchor="middle">{percent(series[k])}</text>'
             for (a, b), k in zip(points, order, strict=True)

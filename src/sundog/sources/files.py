@@ -68,6 +68,11 @@ def _paths(data: str) -> list[str]:
     return found
 
 
+def readable_kind(path: str) -> bool:
+    """Whether a file's name says that it is a table."""
+    return _kind(path) in {*TEXT, *OPENERS, *SHEETS, *READERS, *DATABASE}
+
+
 def _kind(path: str) -> str:
     """The ending that says what is in a file, within its compression or archive."""
     place, member = split_archive(path)

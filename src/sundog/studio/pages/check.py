@@ -1,0 +1,44 @@
+"""Step 3: the check. CONFIDENTIAL: exact counts of what became of the cells, with remedies; the ledger records it."""
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sundog.errors import UserError
+from sundog.studio import jobs
+from sundog.studio.rendering import Studio, page, project_of, see
+
+
+def show(studio: Studio, request: Request) -> Response:
+    """The newest check, or the way to one."""
+    project = project_of(studio, request)
+    job = jobs.latest(project, "check")
+    if job is not None and job.running:
+        return page(studio, request, "working.html", project=project, job=job, confidential=True, title="Check")
+    outcome = job.outcome if job is not None else {}
+    units = [field["name"] for field in (project.document or {}).get("fields", [])]
+    return page(
+        studio,
+        request,
+        "check.html",
+        project=project,
+        units=units,
+        found=outcome.get("check"),
+        error=outcome.get("message", ""),
+        confidential=True,
+    )
+
+
+def start(studio: Studio, request: Request, form: FormData) -> Response:
+    """Count: recorded in the ledger first."""
+    project = project_of(studio, request)
+    schema = project.schema  # refused where it is not whole
+    unit = str(form.get("unit") or "") or None
+    rows = str(form.get("rows_per_unit") or "1")
+    if not rows.isdigit() or not 1 <= int(rows) <= 10**9:
+        raise UserError(f"rows per person: found {rows[:20]!r}; it must be a whole number, such as 1.")
+    del schema
+    running = jobs.latest(project, "check")
+    if running is None or not running.running:
+        jobs.start(studio.home, project, "check", unit=unit, rows_per_unit=int(rows))
+    return see(f"/t/{project.id}/check")

@@ -1,0 +1,89 @@
+"""Step 4: the plan. What a budget buys, from public values only; the account's balance; what this run would cost."""
+
+from typing import Any
+
+from markupsafe import Markup
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sundog.errors import UserError
+from sundog.report.plan_page import plan_parts
+from sundog.studio.budget import Budgeted, default_folder, read_budget
+from sundog.studio.home import Project
+from sundog.studio.rendering import Studio, fragment, page, project_of, see
+
+
+def show(studio: Studio, request: Request) -> Response:
+    """The form, with the picture where it was filled in before."""
+    project = project_of(studio, request)
+    if not project.reviewed:
+        return page(studio, request, "not_yet.html", project=project, title="Plan")
+    saved = project.read("budget")
+    values = saved or {"folder": default_folder(project), **_DEFAULTS}
+    found = _found(studio, project, Budgeted.of(saved)) if saved else {"parts": None, "dry": None, "problem": ""}
+    return _page(studio, request, project, values, **found)
+
+
+_DEFAULTS: dict[str, Any] = {**Budgeted(rows_about=0).to_json(), "rows_about": ""}
+_DEFAULTS.pop("folder")
+
+
+def _page(studio: Studio, request: Request, project: Project, values: Any, **more: Any) -> Response:
+    from sundog.methods.recipes import METHODS
+
+    identifiers = [field["name"] for field in project.review.document["fields"] if field.get("identifier")]
+    methods = [(recipe.name, recipe.summary) for recipe in METHODS.values()]
+    account = _account(studio, project)
+    return page(
+        studio,
+        request,
+        "plan.html",
+        project=project,
+        values=values,
+        identifiers=identifiers,
+        methods=methods,
+        account=account,
+        **more,
+    )
+
+
+def _account(studio: Studio, project: Project) -> Any:
+    from sundog.api.options import Charged
+
+    return Charged(studio.home.ledger, project.dataset).open_ledger().account(project.dataset)
+
+
+def _found(studio: Studio, project: Project, budgeted: Budgeted) -> dict[str, Any]:
+    """The picture, the table and the cost; or what is wrong."""
+    try:
+        dry = budgeted.synthesizer(project, ledger=studio.home.ledger).dry_run()
+        parts = plan_parts(budgeted.plan(project).view(), chosen=budgeted.epsilon)
+    except UserError as error:
+        return {"parts": None, "dry": None, "problem": str(error)}
+    return {"parts": {**parts, "chart": Markup(parts["chart"])}, "dry": dry, "problem": ""}  # noqa: S704 - our own SVG
+
+
+def attempt(studio: Studio, request: Request, form: FormData) -> Response:
+    """What these answers would buy and cost, while one chooses; nothing is written."""
+    project = project_of(studio, request)
+    try:
+        found = _found(studio, project, read_budget(form, project))
+    except UserError as error:
+        found = {"parts": None, "dry": None, "problem": str(error)}
+    return fragment(studio, request, "plan_found.html", project=project, **found)
+
+
+def save(studio: Studio, request: Request, form: FormData) -> Response:
+    """Keep the answers, and go on to the run; where they are wrong, say so."""
+    project = project_of(studio, request)
+    try:
+        budgeted = read_budget(form, project)
+        budgeted.synthesizer(project, ledger=studio.home.ledger).dry_run()
+    except UserError as error:
+        values = {**_DEFAULTS, "folder": "", **{key: str(value) for key, value in form.items()}}
+        values |= {name: bool(form.get(name)) for name in ("confirmed", "ignore_unsupported", "replace")}
+        found = {"parts": None, "dry": None, "problem": str(error)}
+        return _page(studio, request, project, values, **found, error=str(error), status=422)
+    project.write("budget", budgeted.to_json())
+    return see(f"/t/{project.id}/run")

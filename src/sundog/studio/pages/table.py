@@ -1,0 +1,145 @@
+"""Step 1: which table. A file, several, or a database, by path or dropped onto the page; nothing is uploaded anywhere."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sundog.api.options import Charged
+from sundog.errors import UserError
+from sundog.studio.browse import Listing, listing
+from sundog.studio.home import Project, absolute, fresh_id, make_folder
+from sundog.studio.jobs import jobs
+from sundog.studio.rendering import Studio, fragment, page, project_of, see, steps
+
+MARKS = {"delimiter": "delimiter", "encoding": "encoding", "quote": "quoteChar", "escape": "escapeChar"}
+"""What the page asks of a text file's dialect, and the schema's keys for it."""
+
+
+def home(studio: Studio, request: Request) -> Response:
+    """All tables, and the way to a new one."""
+    return _home(studio, request)
+
+
+def _home(studio: Studio, request: Request, listed: Listing | None = None, **values: Any) -> Response:
+    known = [(project, steps(project)) for project in studio.home.projects()]
+    return page(studio, request, "home.html", known=known, listed=listed, start=os.getcwd(), **values)
+
+
+def browse(studio: Studio, request: Request, form: FormData) -> Response:
+    """What lies in a folder."""
+    listed = listing(absolute(str(form.get("folder") or os.getcwd())))
+    if "hx-request" in request.headers:
+        return fragment(studio, request, "browser.html", listed=listed)
+    return _home(studio, request, listed)
+
+
+def create(studio: Studio, request: Request, form: FormData) -> Response:
+    """A project for a table that is named by its path."""
+    given = str(form.get("picked") or form.get("data") or "")
+    try:
+        data = absolute(given)
+        _refuse_missing(data)
+        facts = _facts(form, data)
+    except UserError as error:
+        return _home(studio, request, error=str(error), status=422)
+    return _created(studio.home.new_project(), facts)
+
+
+def drop(studio: Studio, request: Request, form: FormData) -> Response:
+    """A project for a dropped file: copied into the studio's own folder, readable by its owner only."""
+    given = form.get("file")
+    if not isinstance(given, UploadFile) or not given.filename:
+        return _home(
+            studio, request, error="table: no file was dropped; choose one, or name it by its path.", status=422
+        )
+    name = Path(given.filename.replace("\\", "/")).name.replace("\0", "")
+    if name in ("", ".", ".."):
+        return _home(studio, request, error="table: the file has no usable name; name it by its path.", status=422)
+    project = studio.home.new_project()
+    target = make_folder(project.folder / "dropped") / name
+    try:
+        with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            shutil.copyfileobj(given.file, file, 1 << 20)
+        facts = _facts(form, str(target))
+    except (UserError, OSError) as error:
+        studio.home.remove(project)
+        reason = str(error) if isinstance(error, UserError) else f"table: it could not be copied ({error.strerror})."
+        return _home(studio, request, error=reason, status=422)
+    return _created(project, facts)
+
+
+def _created(project: Project, facts: dict[str, Any]) -> Response:
+    project.write("project", {**facts, "next_run": fresh_id()})
+    return see(f"/t/{project.id}/schema")
+
+
+def _facts(form: FormData, data: str) -> dict[str, Any]:
+    """What is kept of a table: its path, its account, what to read from it, and how its text is written."""
+    dataset = Charged(dataset=_text(form, "dataset")).account(None, data)
+    return {"data": data, "dataset": dataset, "sql": _text(form, "sql"), "dialect": _dialect(form)}
+
+
+def show(studio: Studio, request: Request) -> Response:
+    """What is known of the table, to be changed or forgotten."""
+    project = project_of(studio, request)
+    return page(studio, request, "table.html", project=project, marks=_shown_marks(project))
+
+
+def change(studio: Studio, request: Request, form: FormData) -> Response:
+    """Another path, query, account or dialect."""
+    project = project_of(studio, request)
+    try:
+        data = absolute(str(form.get("data") or ""))
+        _refuse_missing(data)
+        changed = _facts(form, data)
+    except UserError as error:
+        return page(
+            studio, request, "table.html", project=project, marks=_shown_marks(project), error=str(error), status=422
+        )
+    project.change(**changed)
+    return see(f"/t/{project.id}/schema")
+
+
+def remove(studio: Studio, request: Request, form: FormData) -> Response:
+    """Forget what the studio keeps of a table."""
+    project = project_of(studio, request)
+    if any(job.running for job in jobs(project)):
+        raise UserError("table: work on it is going on; stop it first.")
+    if form.get("sure") != "yes":
+        raise UserError("table: tick the box to say that the studio should forget it.")
+    studio.home.remove(project)
+    return see("/")
+
+
+def _refuse_missing(data: str) -> None:
+    """Refuse what is not there; reads no row."""
+    from sundog.sources.files import text_files
+
+    text_files(data)
+
+
+def _text(form: FormData, key: str) -> str | None:
+    return str(form.get(key) or "").strip() or None
+
+
+def _dialect(form: FormData) -> dict[str, Any]:
+    from sundog.domain import Dialect
+
+    made: dict[str, Any] = {key: value for name, key in MARKS.items() if (value := _text(form, name))}
+    if form.get("header") == "no":
+        made["header"] = False
+    if form.get("multiline"):
+        made["multiline"] = True
+    Dialect.of(made)
+    return made
+
+
+def _shown_marks(project: Project) -> dict[str, Any]:
+    dialect = project.facts.get("dialect") or {}
+    shown = {name: dialect.get(key, "") for name, key in MARKS.items()}
+    return {**shown, "header": dialect.get("header", True), "multiline": dialect.get("multiline", False)}

@@ -1,0 +1,155 @@
+"""What workers do: one function per kind of job, each a call of the API. What it returns becomes the outcome of the job."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sundog.progress import listening
+from sundog.studio.home import Project
+from sundog.studio.jobs import Job
+
+if TYPE_CHECKING:
+    from sundog.api.model import Model
+
+Work = Callable[[Job, list[str]], dict[str, Any]]
+
+
+def project_of(job: Job) -> Project:
+    """The table that a job is about."""
+    return Project(job.folder.parent.parent)
+
+
+def draft(job: Job, kept: list[str]) -> dict[str, Any]:
+    """A schema read off the data: CONFIDENTIAL until it is reviewed."""
+    from sundog.api.schema import draft_schema
+
+    del kept
+    project, asked = project_of(job), job.request
+    job.tell("reading the table")
+    document = draft_schema(
+        project.data,
+        dataset=project.dataset,
+        ledger=asked["ledger"],
+        dialect=project.facts.get("dialect"),
+        sql=project.sql,
+    )
+    project.write("schema", document)
+    return {"fields": len(document["fields"])}
+
+
+def check(job: Job, kept: list[str]) -> dict[str, Any]:
+    """What became of the cells: CONFIDENTIAL."""
+    from sundog.api.check import check_document, check_table
+
+    del kept
+    project, asked = project_of(job), job.request
+    job.tell("counting what became of the cells")
+    found = check_table(
+        project.data,
+        project.schema,
+        unit=asked["unit"],
+        rows_per_unit=asked["rows_per_unit"],
+        dataset=project.dataset,
+        ledger=asked["ledger"],
+        sql=project.sql,
+    )
+    return {"check": check_document(found)}
+
+
+def run(job: Job, kept: list[str]) -> dict[str, Any]:
+    """A whole release, at the charge that its owner saw."""
+    from sundog.api.making import Private, make_release
+    from sundog.api.options import Signing
+    from sundog.studio.budget import Budgeted
+
+    project, asked = project_of(job), job.request
+    budgeted = Budgeted.of(asked["budget"])
+    synthesizer = budgeted.synthesizer(project, ledger=asked["ledger"])
+    rows = make_release(
+        synthesizer,
+        Private(project.data, project.sql),
+        place=budgeted.place,
+        signing=Signing(budgeted.purpose, budgeted.approved_by),
+        report=job.tell,
+        kept=lambda path: kept.append(str(path)),
+    )
+    return _told(synthesizer.model, budgeted.place.folder, rows)
+
+
+def remake(job: Job, kept: list[str]) -> dict[str, Any]:
+    """A release from what an interrupted run had measured: no private data, no cost."""
+    from sundog.api.making import Place, remake_release
+    from sundog.api.model import Model
+    from sundog.api.options import Signing
+    from sundog.api.writing import prepare_folder
+    from sundog.released import Released
+
+    asked = job.request
+    released, folder = Released.load(asked["released"]), Path(asked["folder"])
+    prepare_folder(folder, force=True)
+    kept.append(asked["released"])
+    with listening(job.tell):
+        job.tell(f"fitting {asked['method']}")
+        model = Model.from_released(released, method=asked["method"], ignore_unsupported=True)
+        place = Place(folder, None, asked["format"], force=True)
+        rows = remake_release(model, place=place, signing=Signing(), report=job.tell)
+    return _told(model, folder, rows)
+
+
+def _told(model: "Model", folder: Path, rows: int) -> dict[str, Any]:
+    """What the page says of a release: released values only."""
+    from sundog.report.certificate import claim
+
+    return {
+        "folder": str(folder),
+        "rows": rows,
+        "method": model.recipe.name,
+        "claim": claim(model.released.guarantee),
+        "warnings": list(model.warnings),
+        "notes": [*([model.note] if model.note else []), *(f"Not done: {each}" for each in model.unsupported)],
+    }
+
+
+def verify(job: Job, kept: list[str]) -> dict[str, Any]:
+    """Whether a release is as it was certified, and its receipts are in the ledger."""
+    from sundog.api.options import LedgerPlace
+    from sundog.api.verify import verify as verified
+
+    del kept
+    asked = job.request
+    job.tell("verifying")
+    found = verified(asked["folder"], ledger=LedgerPlace(asked["ledger"]).open_ledger().path)
+    return {"holds": found.holds, "checked": list(found.checked), "differences": list(found.differences)}
+
+
+def evaluate(job: Job, kept: list[str]) -> dict[str, Any]:
+    """The synthetic table beside the real one: CONFIDENTIAL."""
+    from sundog.api.evaluate import evaluate_tables
+    from sundog.api.writing import write_confidential
+    from sundog.released import Released
+
+    del kept
+    project, asked = project_of(job), job.request
+    table = Path(asked["table"])
+    released = Released.load(table.parent / "released.json")
+    found = evaluate_tables(
+        project.data,
+        {table.name: table},
+        schema=released.schema.with_dialect(project.schema.to_json().get("dialect", {})),
+        released=released,
+        dataset=project.dataset,
+        ledger=asked["ledger"],
+        progress=job.tell,
+    )
+    write_confidential(job.folder / "evaluation.html", found.to_html())
+    return {"verdict": list(found.verdict)}
+
+
+KINDS: dict[str, Work] = {
+    "draft": draft,
+    "check": check,
+    "run": run,
+    "remake": remake,
+    "verify": verify,
+    "evaluate": evaluate,
+}

@@ -1,0 +1,47 @@
+"""The worker process of one job: python -m sundog.studio.worker FOLDER. It ends with a written outcome, whatever happens.
+
+Messages are those of the command line. The text of an unexpected error is withheld, since it could quote a cell.
+"""
+
+import signal
+import sys
+from pathlib import Path
+
+from sundog.errors import BudgetRefused, UserError, failure
+from sundog.studio.jobs import Job
+
+STOPPED = "Stopped. What was charged stays charged."
+
+
+def main(folder: Path) -> None:
+    """Do the job, and write how it ended."""
+    from filelock import FileLock
+
+    job = Job(folder)
+    with FileLock(folder / "lock", timeout=10, mode=0o600):
+        if not (folder / "outcome.json").exists():
+            _work(job)
+
+
+def _work(job: Job) -> None:
+    kept: list[str] = []
+    try:
+        from sundog.studio.work import KINDS
+
+        job.tell("starting")
+        result = KINDS[job.request["kind"]](job, kept)
+    except KeyboardInterrupt:
+        job.end(state="stopped", message=STOPPED, kept=kept)
+    except BudgetRefused as error:
+        job.end(state="refused", message=str(error), kept=kept)
+    except UserError as error:
+        job.end(state="failed", message=str(error), kept=kept)
+    except BaseException as error:
+        job.end(state="failed", message=failure(error)[0], kept=kept)
+    else:
+        job.end(state="done", **result)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process may have inherited a deaf ear
+    main(Path(sys.argv[1]))

@@ -1,0 +1,321 @@
+"""The whole way from a table with surprises to a verified release, page by page, as a browser asks for them."""
+
+import io
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from studio_visits import SECRET, open_places, place_of
+from sundog.private.ledger import Ledger
+from sundog.studio import worker
+
+AGE = {"role": "modelled", "type": "integer", "minimum": "0", "maximum": "120", "because": "known to everyone"}
+BUDGET = {"epsilon": "1", "delta": "1e-9", "rows_about": "400", "method": "independent"}
+
+pytestmark = pytest.mark.usefixtures("at_once")
+
+
+def drafted(client, data):
+    at = place_of(client.post("/tables", data={"data": str(data)}))
+    client.post(f"{at}/schema/draft")
+    return at
+
+
+def reviewed(client, data):
+    at = drafted(client, data)
+    client.post(f"{at}/schema/fields/0", data=AGE)
+    ticked = {
+        "place": open_places(client.get(f"{at}/schema").text),
+        "answer": "keep",
+        "because": "the codebook lists it",
+    }
+    assert client.post(f"{at}/schema/review", data=ticked).status_code == 200
+    return at
+
+
+def planned(client, data, tmp_path, **more):
+    at = reviewed(client, data)
+    answer = client.post(f"{at}/plan", data={**BUDGET, "folder": str(tmp_path / "out"), **more})
+    assert str(answer.url).endswith("/run")
+    return at
+
+
+def charge(client, at):
+    return dict(re.findall(r'name="(run|shown)" value="([^"]*)"', client.get(f"{at}/run").text))
+
+
+def ran(client, data, tmp_path, **more):
+    at = planned(client, data, tmp_path, **more)
+    client.post(f"{at}/run", data=charge(client, at))
+    return at, str(client.get(f"{at}/release").url)
+
+
+def spent(tmp_path):
+    return Ledger(tmp_path / "ledger.sqlite").account("visits").rho
+
+
+def test_a_draft_is_confidential_until_every_column_is_reviewed(client, data):
+    at = drafted(client, data)
+    draft = client.get(f"{at}/schema").text
+    assert "<title>CONFIDENTIAL" in draft
+    assert draft.count("needs review") == 5
+    assert 'role="note"><strong>CONFIDENTIAL' in draft
+    assert 'filename="CONFIDENTIAL' in client.get(f"{at}/schema/document").headers["content-disposition"]
+    ticked = {"place": open_places(draft), "answer": "keep", "because": ""}
+    assert "say why these domains are public" in client.post(f"{at}/schema/review", data=ticked).text
+    done = client.post(f"{at}/schema/review", data=ticked | {"because": "the codebook lists it"}).text
+    assert "CONFIDENTIAL" not in done
+    assert done.count("the codebook lists it") == 4
+    assert 'filename="schema.json"' in client.get(f"{at}/schema/document").headers["content-disposition"]
+
+
+def test_nothing_can_be_planned_or_spent_before_the_review(client, data):
+    at = drafted(client, data)
+    for step in ("plan", "run"):
+        assert "before every column of the schema is reviewed" in client.get(f"{at}/{step}").text
+    assert client.post(f"{at}/plan", data=BUDGET).status_code == 422
+    assert client.post(f"{at}/run", data={"run": "0" * 12}).status_code in (200, 422)
+
+
+def test_markup_in_columns_labels_and_names_is_escaped_everywhere(client, tmp_path, data):
+    evil = tmp_path / "<img src=x onerror=alert(3)>.csv"
+    evil.write_bytes(data.read_bytes())
+    at = drafted(client, evil)
+    release = None
+    ticked = {
+        "place": open_places(client.get(f"{at}/schema").text),
+        "answer": "keep",
+        "because": "<script>alert(4)</script>",
+    }
+    client.post(f"{at}/schema/review", data=ticked)
+    client.post(f"{at}/check", data={"unit": "", "rows_per_unit": "1"})
+    client.post(
+        f"{at}/plan", data={**BUDGET, "folder": str(tmp_path / "<b>out"), "purpose": "<script>alert(5)</script>"}
+    )
+    client.post(f"{at}/run", data=charge(client, at))
+    release = str(client.get(f"{at}/release").url)
+    pages = [
+        "/",
+        at,
+        f"{at}/schema",
+        f"{at}/schema/fields/1",
+        f"{at}/schema/fields/2",
+        f"{at}/check",
+        f"{at}/plan",
+        f"{at}/run",
+    ]
+    for path in [*pages, release, "/ledger", f"{release}/files/report.html", f"{release}/files/certificate.html"]:
+        answer = client.get(path)
+        text = answer.text
+        assert answer.status_code == 200, text
+        assert "alert(" in text or path.endswith((".html", "plan", "run", "ledger")), path
+        assert not re.search(r"<script>alert|<img src=x|<b>out", text), path
+    listing = client.post("/browse", data={"folder": str(tmp_path)}, headers={"hx-request": "true"}).text
+    assert "&lt;img src=x onerror=alert(3)" in listing
+    assert "<img" not in listing
+
+
+def test_the_check_is_confidential_and_recorded(client, data, tmp_path):
+    at = reviewed(client, data)
+    client.post(f"{at}/check", data={"unit": "name", "rows_per_unit": "1"})
+    page = client.get(f"{at}/check").text
+    assert "<title>CONFIDENTIAL" in page
+    assert "400 rows" in page
+    assert SECRET not in page
+    labels = [entry.label for entry in Ledger(tmp_path / "ledger.sqlite").account("visits").entries]
+    assert len([label for label in labels if "checked against its schema" in label]) == 1
+
+
+def test_the_whole_way(client, data, tmp_path):
+    at, release = ran(client, data, tmp_path, purpose="teaching")
+    page = client.get(release).text
+    assert "differential privacy" in page
+    assert "CONFIDENTIAL" in page  # the way to an evaluation; the page itself is not
+    assert "<title>CONFIDENTIAL" not in page
+    client.post(f"{release}/verify")
+    assert "The release is as it was certified." in client.get(release).text
+    archive = zipfile.ZipFile(io.BytesIO(client.get(f"{release}/zip").content))
+    names = {name.partition("/")[2] for name in archive.namelist()}
+    assert names == {path.name for path in (tmp_path / "out").iterdir()}
+    assert not any(SECRET.encode() in archive.read(name) for name in archive.namelist())
+    report = client.get(f"{release}/files/report.html")
+    assert "sandbox" in report.headers["content-security-policy"]
+    assert client.get(f"{release}/files/released.json").headers["content-disposition"].startswith("attachment")
+    assert "teaching" in client.get(f"{release}/files/certificate.html").text
+    assert not list(Path(tmp_path / "home").rglob("*.zip"))
+    assert at in str(client.get(f"{at}/release").url)
+
+
+def test_only_files_of_the_release_are_served(client, data, tmp_path):
+    _, release = ran(client, data, tmp_path)
+    (tmp_path / "out" / "notes.txt").write_text("no part of it")
+    (tmp_path / "out" / "explore.csv").symlink_to(data)
+    for name in ("notes.txt", "explore.csv", "../visits.csv", "..%2fvisits.csv", "%2e%2e%2fvisits.csv", "/etc/passwd"):
+        assert client.get(f"{release}/files/{name}").status_code == 404
+    client.post(f"{release}/verify")
+    assert "The release is not as it was certified" in client.get(release).text
+    assert "notes.txt" not in str(zipfile.ZipFile(io.BytesIO(client.get(f"{release}/zip").content)).namelist())
+
+
+def test_a_second_click_and_another_tab_spend_nothing_more(client, data, tmp_path):
+    at = planned(client, data, tmp_path)
+    tab = charge(client, at)
+    assert charge(client, at) == tab
+    client.post(f"{at}/run", data=tab)
+    once = spent(tmp_path)
+    assert once > 0
+    for _ in range(3):
+        client.post(f"{at}/run", data=tab)
+    client.get(f"{at}/run")
+    client.post(f"{at}/run", data=tab)
+    assert spent(tmp_path) == once
+
+
+def test_a_charge_other_than_the_one_shown_is_not_made(client, data, tmp_path):
+    at = planned(client, data, tmp_path)
+    tab = charge(client, at)
+    client.post(f"{at}/plan", data={**BUDGET, "epsilon": "2", "folder": str(tmp_path / "out")})
+    answer = client.post(f"{at}/run", data=tab)
+    assert answer.status_code == 409
+    assert "the charge is not the one that the page showed" in answer.text
+    assert spent(tmp_path) == 0
+
+
+def test_a_refused_budget_says_so_before_the_click(client, data, tmp_path):
+    at = planned(client, data, tmp_path)
+    client.post("/ledger/limit", data={"dataset": "visits", "epsilon": "0.5", "delta": "1e-9"})
+    page = client.get(f"{at}/run").text
+    assert "Would be refused" in page
+    assert "Ask for less, or have the owner of the data raise the limit." in page
+    assert 'name="shown"' not in page
+    tried = client.post(f"{at}/plan/try", data={**BUDGET, "folder": str(tmp_path / "out")}).text
+    assert "Would be refused" in tried
+    assert spent(tmp_path) == 0
+
+
+def test_an_odd_budget_needs_a_tick(client, data, tmp_path):
+    at = reviewed(client, data)
+    odd = {**BUDGET, "epsilon": "50", "folder": str(tmp_path / "out")}
+    refused = client.post(f"{at}/plan", data=odd)
+    assert refused.status_code == 422
+    assert str(client.post(f"{at}/plan", data={**odd, "confirmed": "yes"}).url).endswith("/run")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"epsilon": "one"}, "epsilon: found &#39;one&#39;"),
+        ({"rows_about": "many"}, "rows: found &#39;many&#39;"),
+        ({"method": "magic"}, "magic"),
+        ({"epsilon": "-1"}, "epsilon"),
+    ],
+)
+def test_wrong_answers_are_told_in_the_words_of_the_command_line(client, data, tmp_path, wrong, said):
+    at = reviewed(client, data)
+    answer = client.post(f"{at}/plan", data={**BUDGET, "folder": str(tmp_path / "out"), **wrong})
+    assert answer.status_code == 422
+    assert said in answer.text
+    assert said in client.post(f"{at}/plan/try", data={**BUDGET, **wrong}).text
+
+
+def test_a_stopped_run_keeps_what_was_paid_for(client, data, tmp_path, monkeypatch):
+    at = planned(client, data, tmp_path)
+
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("sundog.methods.loop.fit_released", interrupted, raising=False)
+        patched.setattr("sundog.generate.independent.Independent.fit", interrupted)
+        client.post(f"{at}/run", data=charge(client, at))
+    page = client.get(f"{at}/run").text
+    assert "The last run was stopped" in page
+    assert (tmp_path / "out" / "released.json").exists()
+    once = spent(tmp_path)
+    assert once > 0
+    job = re.search(r"/release/([0-9a-f]{12})/remake", page)[1]
+    client.post(f"{at}/release/{job}/remake")
+    release = str(client.get(f"{at}/release").url)
+    client.post(f"{release}/verify")
+    assert "The release is as it was certified." in client.get(release).text
+    assert spent(tmp_path) == once
+
+
+def test_an_unexpected_error_is_told_without_its_text(client, data, tmp_path, monkeypatch):
+    at = planned(client, data, tmp_path)
+
+    def broken(*args, **kwargs):
+        raise ZeroDivisionError(SECRET)
+
+    monkeypatch.setattr("sundog.api.making.fit_or_keep", broken)
+    client.post(f"{at}/run", data=charge(client, at))
+    page = client.get(f"{at}/run").text
+    assert "an unexpected ZeroDivisionError stopped the run" in page
+    assert SECRET not in page
+    assert not any(SECRET in path.read_text() for path in Path(tmp_path / "home").rglob("outcome.json"))
+
+
+def test_an_evaluation_is_confidential_and_needs_a_tick(client, data, tmp_path):
+    _, release = ran(client, data, tmp_path)
+    assert client.post(f"{release}/evaluate").status_code == 422
+    assert client.get(f"{release}/evaluation").status_code == 404
+    client.post(f"{release}/evaluate", data={"sure": "yes"})
+    page = client.get(f"{release}/evaluation")
+    assert "CONFIDENTIAL" in page.text
+    assert "sandbox" in page.headers["content-security-policy"]
+    assert "evaluation" in str(Ledger(tmp_path / "ledger.sqlite").account("visits").entries[-1].label)
+
+
+def test_a_dropped_table_is_a_private_copy_that_goes_with_its_entry(client, data, tmp_path):
+    answer = client.post("/tables/drop", files={"file": ("../../visits.csv", data.read_bytes())})
+    at = place_of(answer)
+    copies = list((tmp_path / "home").rglob("visits.csv"))
+    assert [oct(path.stat().st_mode & 0o777) for path in copies] == ["0o600"]
+    assert copies[0].parent.name == "dropped"
+    assert client.post(f"{at}/remove").status_code == 422
+    client.post(f"{at}/remove", data={"sure": "yes"})
+    assert not list((tmp_path / "home").rglob("visits.csv"))
+    assert data.exists()
+    assert client.post("/tables/drop", files={"file": ("..", b"x")}).status_code == 422
+    assert client.post("/tables/drop", data={"file": ""}).status_code == 422
+
+
+def test_everything_that_the_studio_keeps_is_for_its_owner_alone(client, data, tmp_path):
+    ran(client, data, tmp_path)
+    for path in (tmp_path / "home").rglob("*"):
+        assert path.stat().st_mode & 0o077 in (0, 0o044 if path.name in ("events", "pid", "lock") else 0), path
+
+
+def test_unknown_tables_and_jobs_are_not_found(client, data):
+    at = drafted(client, data)
+    for path in (
+        "/t/000000000000",
+        "/t/%2e%2e",
+        f"{at}/release/000000000000",
+        f"{at}/schema/fields/99",
+        f"{at}/nowhere",
+    ):
+        assert client.get(path).status_code == 404
+    assert client.post(f"{at}/jobs/000000000000/stop").status_code == 404
+
+
+def test_missing_files_are_told(client, tmp_path):
+    for wrong in ("", "nowhere.csv", str(tmp_path), "a\0b"):
+        answer = client.post("/tables", data={"data": wrong})
+        assert answer.status_code == 422
+    broken = tmp_path / "table.xyz"
+    broken.write_text("x")
+    at = place_of(client.post("/tables", data={"data": str(broken)}))
+    client.post(f"{at}/schema/draft")
+    assert "unknown kind" in client.get(f"{at}/schema").text
+
+
+def test_a_worker_that_finds_an_outcome_does_nothing(client, data, tmp_path):
+    """Started twice on the same folder, a run spends once."""
+    ran(client, data, tmp_path)
+    once = spent(tmp_path)
+    for request in (tmp_path / "home").rglob("request.json"):
+        worker.main(request.parent)
+    assert spent(tmp_path) == once
