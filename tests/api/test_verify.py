@@ -56,10 +56,7 @@ def test_the_certificate_holds_the_record(release):
     assert (document["purpose"], document["approvedBy"]) == ("teaching", "board")
     assert document["account"]["epsilonBefore"] == 0
     assert document["account"]["epsilonAfter"] == pytest.approx(1.0, rel=1e-3)
-    assert set(document["files"]) == {path.name for path in release.iterdir()} - {
-        "certificate.json",
-        "certificate.html",
-    }
+    assert set(document["files"]) == {path.name for path in release.iterdir()} - {"certificate.json"}
     assert "teaching" in (release / "certificate.html").read_text()
 
 
@@ -88,6 +85,24 @@ def lower_the_claim(folder):
     certify_anew(folder)
 
 
+def rewrite(folder, **guarantee):
+    """Measurements that claim something else, and a certificate that says the same."""
+    from sundog.report.certificate import certificate
+
+    document = json.loads((folder / "released.json").read_text())
+    document["guarantee"] |= guarantee
+    (folder / "released.json").write_text(json.dumps(document))
+    said = json.loads((folder / "certificate.json").read_text())
+    said |= certificate(Released.from_json(document), method=said["method"])
+    (folder / "certificate.json").write_text(json.dumps(said))
+    certify_anew(folder)
+
+
+def put_a_link(folder):
+    (folder / "README.txt").rename(folder.parent / "elsewhere.txt")
+    (folder / "README.txt").symlink_to(folder.parent / "elsewhere.txt")
+
+
 def break_a_row(folder):
     lines = (folder / "synthetic.csv").read_text().splitlines()
     lines[1] = ",".join(["nonsense"] * len(lines[0].split(",")))
@@ -108,6 +123,10 @@ def break_a_row(folder):
         (change("certificate.json", '"epsilon": ', '"epsilon": 0.1, "was": '), "its 'epsilon' is not what"),
         (lower_the_claim, "its 'rho' is not what released.json says"),
         (break_a_row, "synthetic.csv"),
+        (change("certificate.html", "epsilon", "epsi1on"), "certificate.html: it was changed"),
+        (put_a_link, "README.txt: it is a link"),
+        (lambda folder: rewrite(folder, epsilon=0.01), "it claims epsilon 0.01, and rho"),
+        (lambda folder: rewrite(folder, delta_spent=1e-9), "its thresholds spent delta 0, and it claims 1e-09"),
     ],
 )
 def test_what_was_changed_is_named(release, tamper, told):
@@ -119,6 +138,36 @@ def test_what_was_changed_is_named(release, tamper, told):
 def test_receipts_of_another_ledger_are_told(release, tmp_path):
     found = verify(release, ledger=tmp_path / "another.sqlite")
     assert any("the ledger has no such entry" in difference for difference in found.differences)
+
+
+PERSON = {"neighbours": "add-remove", "column": "id", "rows": 1}
+
+
+def test_another_unit_than_the_ledger_knows_is_told(release, own_ledger):
+    """Whoever holds the release reads that a person is protected, where a row was paid for."""
+    rewrite(release, unit=PERSON)
+    assert verify(release).holds, "only the ledger knows"
+    found = verify(release, ledger=own_ledger)
+    assert any("another unit is protected" in difference for difference in found.differences)
+
+
+def test_other_noise_than_was_paid_for_is_told(release, own_ledger):
+    document = json.loads((release / "released.json").read_text())
+    document["payments"][0]["details"]["stddev"] *= 2
+    (release / "released.json").write_text(json.dumps(document))
+    rewrite(release)
+    found = verify(release, ledger=own_ledger)
+    assert any("something else was paid for" in difference for difference in found.differences)
+
+
+def test_a_certificate_leads_to_no_file_outside_its_folder(release):
+    (release.parent / "secret.csv").write_text("Zq7SECRET\n")
+    document = json.loads((release / "certificate.json").read_text())
+    document["files"]["synthetic./../../secret.csv"] = "0"
+    (release / "certificate.json").write_text(json.dumps(document))
+    found = verify(release)
+    assert found.differences == ("synthetic./../../secret.csv: the certificate names it, and it is not there.",)
+    assert not any("secret" in each for each in found.checked)
 
 
 def test_payments_that_do_not_add_up_are_told(release):

@@ -22,6 +22,7 @@ from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.evaluate.reading import open_synthetic
 from sundog.generate import ending_of
+from sundog.generate.stored import NotStorable
 from sundog.json_files import read_json
 from sundog.methods.checks import check_public, check_requests, unsupported
 from sundog.methods.loop import fit_released, sample
@@ -30,7 +31,7 @@ from sundog.methods.recipes import recipe_of
 from sundog.methods.settings import check_generator_settings, with_settings
 from sundog.postprocess.match import match
 from sundog.postprocess.matching import Matching
-from sundog.random.keys import key_of, split
+from sundog.random.keys import Key, key_of, split
 from sundog.released import Released
 from sundog.report import summary_fragment, write_report
 from sundog.report.answer_table import AnswerTable
@@ -53,6 +54,8 @@ class Model:
     public: Rows | None = None
     refitted: bool = False
     """Whether it was loaded from a folder without a fitted state of its own, and fitted again."""
+    opened: bool = False
+    """Whether its fitted state was read from a file, which whoever handed it over may have changed."""
 
     @staticmethod
     def from_released(
@@ -93,7 +96,7 @@ class Model:
         """Encoded synthetic rows; by default as many as the table has, as far as that was released."""
         key = split(key_of(self.seed), 2)[1] if seed is None else key_of(seed)
         wanted = self.released.rows if rows is None else rows
-        drawn = sample(key, self.recipe.generator, schema=self.released.schema, state=self.state, rows=wanted)
+        drawn = self._drawn(key, wanted)
         if not self.released.adjustments:
             return drawn
         adjusted = match(
@@ -106,6 +109,16 @@ class Model:
             matching=Matching(closest=True),
         )
         return adjusted.rows
+
+    def _drawn(self, key: Key, rows: int) -> Rows:
+        try:
+            return sample(key, self.recipe.generator, schema=self.released.schema, state=self.state, rows=rows)
+        except UserError:
+            raise
+        except Exception as error:
+            if not self.opened:
+                raise
+            raise NotStorable(type(error).__name__) from None
 
     def sample(self, rows: int | None = None, *, seed: int | None = None) -> pa.Table:
         """Synthetic rows as an Arrow table (`.to_pandas()`, `polars.from_arrow(...)`)."""
@@ -178,7 +191,7 @@ def load(folder: str | Path) -> Model:
     state = load_fitted(source, generator=recipe.generator, schema=released.schema, settings=settings)
     if state is None:
         return replace(_fitted(released, recipe, seed=seed, public=public), refitted=True)
-    return Model(released, recipe, seed, state, public_rows_of(public, released.schema))
+    return Model(released, recipe, seed, state, public_rows_of(public, released.schema), opened=True)
 
 
 def _fitted(released: Released, recipe: Recipe, *, seed: int, public: Any) -> Model:

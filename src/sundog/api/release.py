@@ -19,8 +19,8 @@ from sundog.report.record import Balance, Record
 if TYPE_CHECKING:
     from sundog.api.options import Signing
 
-SEALED = ("certificate.json", "certificate.html", "certificate.sig")
-"""Files that no certificate can name: they are made of it."""
+SEALED = ("certificate.json", "certificate.sig")
+"""Files that no certificate can name: it cannot name itself."""
 
 
 def finish_release(
@@ -34,7 +34,8 @@ def finish_release(
 ) -> None:
     """Describe, hash and certify what is in the folder."""
     write_description(folder, released, method=method)
-    (folder / "certificate.sig").unlink(missing_ok=True)
+    for name in ("certificate.sig", "certificate.html"):
+        (folder / name).unlink(missing_ok=True)
     written = record or Record(day=today())
     write_certificate(released, folder, method=method, remark=remark, record=written, files=hashes(folder))
     if signing is not None and signing.sign is not None:

@@ -17,10 +17,12 @@ from sundog.api.signing import signed_by
 from sundog.errors import UserError
 from sundog.evaluate.reading import open_synthetic, read_synthetic
 from sundog.postprocess.constraints import violations
-from sundog.private.ledger import Ledger
-from sundog.released import Released
+from sundog.private.accountant import Accounting, accounting_of, spent_epsilon
+from sundog.private.ledger import Entry, Ledger
+from sundog.released import Payment, Released
 from sundog.report.certificate import certificate
 
+TABLES = ("synthetic.csv", "synthetic.parquet", "adjusted.csv", "adjusted.parquet")
 RECORDED = (
     "certificate",
     "sundog",
@@ -58,13 +60,13 @@ def verify(folder: str | Path, *, ledger: str | Path | None = None, key: str | P
     released = _released(place, found)
     if released is not None:
         found += _statements(document, released)
-        tables = [name for name in document["files"] if name.startswith(("synthetic.", "adjusted."))]
-        for name in tables:
+        found += _claim(released)
+        for name in (name for name in TABLES if name in document["files"] and (place / name).is_file()):
             checked.append(f"{name} against schema and constraints")
             found += _rows(place / name, released)
-    if ledger is not None:
-        checked.append(f"{len(document['payments'])} receipts against the ledger")
-        found += _receipts(document, Ledger(Path(ledger)))
+    if ledger is not None and released is not None:
+        checked.append(f"{len(released.payments)} receipts against the ledger")
+        found += _receipts(released, Ledger(Path(ledger)))
     if key is not None:
         checked.append("the signature")
         if not signed_by(place / "certificate.json", key=Path(key)):
@@ -92,6 +94,8 @@ def _files(folder: Path, stated: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name}: the certificate names it, and it is not there."
         elif actual[name] != stated[name]:
             yield f"{name}: it was changed after it was certified."
+        elif (folder / name).is_symlink():
+            yield f"{name}: it is a link, and what it leads to can change; put the file itself there."
     for name in sorted({path.name for path in folder.iterdir()} - set(stated) - set(SEALED)):
         known = "a file that the certificate does not name" if name in FILES else "no part of a release"
         yield f"{name}: {known}; do not publish it with this folder."
@@ -116,6 +120,24 @@ def _statements(document: Mapping[str, Any], released: Released) -> Iterator[str
         yield f"released.json: its payments add up to rho {spent:.6g}, and it claims {released.guarantee.rho:.6g}."
 
 
+def _claim(released: Released) -> Iterator[str]:
+    """Whether the epsilon that is claimed follows from what was spent, by the accounting that its mechanisms allow."""
+    guarantee = released.guarantee
+    accounting: Accounting = "gaussian" if guarantee.accounting == "gaussian" else "zcdp"
+    if accounting == "gaussian" != accounting_of(payment.mechanism for payment in released.payments):
+        yield "released.json: it is accounted for as Gaussian, and not all of its payments are."
+    spent = math.fsum(payment.delta for payment in released.payments)
+    if not math.isclose(spent, guarantee.delta_spent, rel_tol=1e-9):
+        yield f"released.json: its thresholds spent delta {spent:g}, and it claims {guarantee.delta_spent:g}."
+    if (guarantee.epsilon is None and guarantee.delta is None) or not guarantee.rho:
+        return
+    left = (guarantee.delta or 0.0) - guarantee.delta_spent
+    if guarantee.epsilon is None or not left > 0:
+        yield "released.json: it claims an epsilon or a delta alone, or a delta that its thresholds have spent."
+    elif guarantee.epsilon < spent_epsilon(guarantee.rho, left, accounting=accounting) * (1 - 1e-9):
+        yield f"released.json: it claims epsilon {guarantee.epsilon:.6g}, and rho {guarantee.rho:.6g} is more than that."
+
+
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, float) and isinstance(other, int | float):
         return math.isclose(one, other, rel_tol=1e-12)
@@ -138,12 +160,19 @@ def _rows(path: Path, released: Released) -> Iterator[str]:
             yield f"{path.name}: {count} rows break the constraint {name!r}."
 
 
-def _receipts(document: Mapping[str, Any], ledger: Ledger) -> Iterator[str]:
-    """Every payment is an entry of the ledger, for the same thing at the same price."""
+def _receipts(released: Released, ledger: Ledger) -> Iterator[str]:
+    """Every payment is an entry of the ledger, for the same thing at the same price, and for the same unit."""
     entries = {f"{name}#{entry.number}": entry for name in ledger.accounts() for entry in ledger.account(name).entries}
-    for line in document["payments"]:
-        entry = entries.get(line["receipt"])
+    for payment in released.payments:
+        entry = entries.get(payment.receipt)
         if entry is None:
-            yield f"receipt {line['receipt']}: the ledger has no such entry."
-        elif (entry.mechanism, entry.label, entry.rho) != (line.get("mechanism"), line.get("what"), line.get("rho")):
-            yield f"receipt {line['receipt']}: the ledger says something else was paid for, or at another price."
+            yield f"receipt {payment.receipt}: the ledger has no such entry."
+        elif not _same(_paid(entry), _paid(payment)):
+            yield f"receipt {payment.receipt}: the ledger says something else was paid for, or at another price."
+        elif entry.unit != released.guarantee.unit:
+            yield f"receipt {payment.receipt}: the ledger says that another unit is protected."
+
+
+def _paid(line: Entry | Payment) -> list[Any]:
+    """What a line says was paid, in which both ledger and release must agree."""
+    return [line.mechanism, line.label, line.rho, line.delta, dict(line.details)]

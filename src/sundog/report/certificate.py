@@ -1,9 +1,10 @@
 """The certificate: what was released, by which mechanism, at what cost, and what may be claimed. Public values only.
 
 It holds the day, no time, no duration, and nothing computed on rows beyond the released measurements. `files` are the
-SHA-256 of the files beside it.
+SHA-256 of the files beside it, the page for people among them.
 """
 
+import hashlib
 import json
 import math
 import platform
@@ -21,6 +22,7 @@ from sundog.report.words import meaning, origins, promise, warning_sentences
 from sundog.version import __version__
 
 NOISE_LIBRARY = "opendp"
+PAGE = "certificate.html"
 
 RECORDS = (
     "Text files were read as records that may span lines (dialect: multiline). The guarantee is for records as they are "
@@ -96,11 +98,13 @@ def write_certificate(
     record: Record,
     files: Mapping[str, str],
 ) -> None:
-    """certificate.json for machines and certificate.html for people."""
+    """certificate.html for people, then certificate.json for machines, which names the page's SHA-256 as well."""
     document = certificate(released, method=method, remark=remark, record=record, files=files)
+    page = _page(document).encode()
+    (folder / PAGE).write_bytes(page)
+    document["files"] |= {PAGE: hashlib.sha256(page).hexdigest()}
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     (folder / "certificate.json").write_text(text, encoding="utf-8")
-    (folder / "certificate.html").write_text(_page(document), encoding="utf-8")
 
 
 def _receipts(released: Released) -> dict[str, list[str]]:
