@@ -66,7 +66,7 @@ def _relations(table: Mapping[str, Any], ceiling: Mapping[str, Any], floor: Mapp
         return ""
     value, best, worst = (each["scores"]["tv2"]["value"] for each in (table, ceiling, floor))
     said = _apart("Pairs of columns", "tv2", table, ceiling)
-    if worst - best < 0.1 * best:
+    if worst - best <= 0.1 * best:
         return said + " The columns are nearly independent, so there is little relation to keep."
     kept = 100 * (worst - value) / (worst - best)
     if kept < 0:
