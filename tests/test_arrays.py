@@ -1,14 +1,17 @@
 """Every array that reaches a compiled kernel is checked where it enters: kernels check no bounds themselves."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import sundog
 from sundog import Schema, UserError
 from sundog.arrays import whole_array
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
+from sundog.evaluate.base import Comparison
 from sundog.queries import AtLeast, BinaryTree, Halfspaces, Marginal, Ranges, SigmoidSum, answer, load_query
 
 REQUIRED = {"required": True}
@@ -132,3 +135,42 @@ def test_what_a_file_says_wrongly_never_reaches_a_kernel(document, change):
 def test_what_python_users_make_wrongly_never_reaches_a_kernel(make):
     with pytest.raises(UserError):
         make()
+
+
+KERNELS = {
+    "queries/marginal.py": "cells of Rows, checked against the column; totals by shape",
+    "queries/ranges.py": "whole_array, when the query is made",
+    "queries/halfspace.py": "whole_array, when the query is made",
+    "sources/cells.py": "bytes of its own blocks, by their length",
+    "evaluate/total_variation.py": "cells of Rows of one schema",
+    "evaluate/prefixes.py": "codes of Rows of one schema; its own queries",
+    "evaluate/sparse_queries.py": "cells of Rows of one schema; its own queries",
+    "evaluate/halfspaces.py": "codes of Rows of one schema; its own weights",
+    "postprocess/tilt.py": "its own floats, by their length",
+    "postprocess/resample.py": "cells of Rows",
+    "generate/particles/kernels.py": "floats clipped to the histogram",
+    "generate/particles/sliced_projection.py": "its own floats, by their length",
+    "generate/genetic/candidates.py": "codes of Rows; its own random numbers, below their bounds",
+    "generate/genetic/calls.py": "queries that were checked when they were made",
+    "generate/graphical/elimination.py": "its own graph",
+    "generate/graphical/message_passing.py": "tables of declared shapes",
+}
+"""Every module with a compiled kernel, and where what it indexes by was checked."""
+
+
+def test_every_compiled_kernel_is_known():
+    """A new kernel needs a line above: what it indexes by, and where that was checked."""
+    source = Path(sundog.__file__).parent
+    found = {path.relative_to(source).as_posix() for path in source.rglob("*.py") if "@njit" in path.read_text("utf-8")}
+    assert found == set(KERNELS)
+
+
+def test_tables_of_different_schemas_are_not_compared():
+    other = Schema.from_json(
+        {"fields": [{"name": "a", "type": "integer", "constraints": {"minimum": 0, "maximum": 99}}]}
+    )
+    rows = Rows(other, (np.full(3, 99),))
+    for given in ({"synthetic": rows}, {"synthetic": ROWS, "test": rows}, {"synthetic": ROWS, "baseline": rows}):
+        with pytest.raises(UserError, match="encoded by different schemas"):
+            Comparison(ROWS, **given)
+    Comparison(ROWS, ROWS, test=ROWS)

@@ -20,6 +20,7 @@ from jaxtyping import Float, Int
 from sundog.domain import Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
+from sundog.errors import UserError
 from sundog.queries import Query
 from sundog.random.keys import Key, key_of, permutation
 from sundog.released import Released
@@ -50,6 +51,11 @@ class Comparison:
     baseline: Rows | None = None
     workload: tuple[Query, ...] = ()
     key: Key = field(default_factory=lambda: key_of(0))
+
+    def __post_init__(self) -> None:
+        others = (rows for rows in (self.synthetic, self.test, self.baseline) if rows is not None)
+        if any(rows.schema.columns != self.schema.columns for rows in others):  # compiled metrics trust their codes
+            raise UserError("evaluate: the tables are encoded by different schemas; read all of them by the same one.")
 
     @property
     def schema(self) -> Schema:
