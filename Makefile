@@ -33,12 +33,13 @@ lint: .venv/develop
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The slow tests, 10,000 malformed inputs of every kind (INPUTS=100 for fewer), and 100 deliberate faults.
+# The slow tests, 10,000 malformed inputs of every kind (INPUTS=100 for fewer), and 100 deliberate faults. The latter two go on where
+# they were stopped; FRESH=--fresh starts over.
 INPUTS ?= 10000
 audit: .venv/develop
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m slow
-	$(BIN)/python tests/fuzz/run.py --inputs $(INPUTS)
-	$(BIN)/python tests/mutation/run.py
+	$(BIN)/python tests/fuzz/run.py --inputs $(INPUTS) $(FRESH)
+	$(BIN)/python tests/mutation/run.py $(FRESH)
 
 # Both go on where they were stopped; FRESH=--fresh measures everything again.
 bench: .venv/develop

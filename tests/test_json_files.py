@@ -14,6 +14,7 @@ from sundog.json_files import read_json
         (b"\xff\xfe{}", "is not UTF-8 text"),
         (b"{", "is not JSON .line 1, column 2"),
         (b"3", "found a int, expected an object"),
+        (b'{"a": ["\\ud800"]}', "half of a character"),
     ],
 )
 def test_what_cannot_be_read_is_said(tmp_path, content, message):
@@ -39,6 +40,11 @@ def test_a_file_beyond_memory_is_refused_unread(tmp_path, monkeypatch):
     monkeypatch.setattr(sizes, "memory", lambda: 10**9)
     with pytest.raises(UserError, match="would need 16 GB of memory"):
         read_json(tmp_path / "f.json", what="file")
+
+
+def test_both_halves_make_a_character(tmp_path):
+    (tmp_path / "f.json").write_bytes(b'{"a": "\\ud83d\\ude00"}')
+    assert read_json(tmp_path / "f.json", what="file") == {"a": "\U0001f600"}
 
 
 def test_a_byte_order_mark_does_not_matter(tmp_path):

@@ -4,6 +4,7 @@ A parsed document takes up to `GROWTH` times the bytes of its file, so a file be
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from sundog.errors import UserError
 from sundog.sizes import refuse_beyond_memory
 
 GROWTH = 16
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""An escape that may be half of a character: what no file of UTF-8 can hold."""
 
 
 def read_json(path: str | Path, *, what: str, absent: str = "check the path") -> dict[str, Any]:
@@ -43,7 +46,14 @@ def read_text(path: str | Path, *, place: str, absent: str = "check the path") -
 def parsed_json(text: str, *, place: str) -> Any:
     """What a JSON text says; `place` is where it stood."""
     try:
-        return json.loads(text)
+        document = json.loads(text)
+        if _HALF.search(text):
+            json.dumps(document, ensure_ascii=False).encode("utf-8")
+        return document
+    except UnicodeEncodeError:
+        raise UserError(
+            f"{place}: a text in it holds half of a character (an escape from \\ud800 to \\udfff)."
+        ) from None
     except json.JSONDecodeError as error:
         raise UserError(f"{place} is not JSON (line {error.lineno}, column {error.colno}: {error.msg}).") from None
     except (RecursionError, ValueError):  # the latter: a number of thousands of digits

@@ -69,8 +69,11 @@ def _go_on(kind, counts, *, given, end, keep):
     from fuzz.worker import CHUNK
 
     if given.again:
-        numbers = [failed["number"] for failed in counts["failed"]]
-        counts["failed"] = [vars(ended) for ended in fuzz(kind, numbers) if ended.fault]
+        before, numbers = counts["failed"], [failed["number"] for failed in counts["failed"]]
+        all_ended = list(fuzz(kind, numbers))
+        codes = Counter(counts.get("codes", {})) + Counter(str(ended.code) for ended in all_ended)
+        counts["codes"] = dict(codes - Counter(str(failed["code"]) for failed in before))
+        counts["failed"] = [vars(ended) for ended in all_ended if ended.fault]
         keep()
         return
     while counts["done"] < given.inputs and time.monotonic() < end:

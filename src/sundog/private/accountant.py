@@ -27,6 +27,7 @@ conversion uses what is left of delta. Sums are exact rationals, rounded up, so 
 """
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
@@ -261,5 +262,5 @@ def _check_kind(budget: Budget) -> None:
 
 
 def _check_positive(name: str, value: float | None) -> None:
-    if value is not None and not (math.isfinite(value) and value > 0):
-        raise UserError(f"budget: found {name} {value!r}; it must be a finite number above 0, such as 1.")
+    if value is not None and not 0 < value <= sys.float_info.max:  # whole numbers may be larger than any float
+        raise UserError(f"budget: found {name} {str(value)[:30]}; it must be a finite number above 0, such as 1.")

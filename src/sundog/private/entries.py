@@ -3,13 +3,13 @@
 A forged cost that is no number (NaN is below every limit), or a limit of the wrong shape, must stop the run, not pass.
 """
 
-import json
 import math
 from collections.abc import Mapping
 from typing import Any, get_args
 
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
+from sundog.json_files import parsed_json
 from sundog.private.account import Entry
 from sundog.private.account_name import normal_name
 from sundog.private.accountant import Accounting, Budget, Mechanism
@@ -26,13 +26,13 @@ class ForgedEntry(Exception):
 def read_entry(number: int, body: str, digest: str, *, previous: str) -> Entry:
     """The entry, if it is one that Sundog could have written."""
     try:
-        content = json.loads(body)
+        content = parsed_json(body, place="entry")
         if not isinstance(content, dict) or set(content) != FIELDS:
             raise ForgedEntry("its fields are not those of an entry")
         _check(content)
         unit = content.pop("unit")
         return Entry(number=number, unit=_unit(unit), previous=previous, hash=digest, **content)
-    except (UserError, ValueError, TypeError, RecursionError) as error:
+    except (UserError, ValueError, TypeError, OverflowError) as error:
         raise ForgedEntry(f"it cannot be read ({type(error).__name__})") from None
 
 
