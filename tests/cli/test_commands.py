@@ -1,5 +1,7 @@
 """The command line, as its users meet it: results, exit codes, sentences; never a traceback."""
 
+import copy
+import csv
 import json
 import re
 import stat
@@ -104,6 +106,36 @@ def test_json_of_a_refusal(place):
         "exitCode": 2,
     }
     refused(outcome, "does not exist")
+
+
+def test_generate_given_a_condition_and_under_a_later_schema(place):
+    measure(place)
+    later = {
+        **tables.DOCUMENT,
+        "fields": [*tables.FIELDS, {"name": "decade", "type": "integer", "derived": "floor(age / 10)"}],
+    }
+    (place / "later.json").write_text(json.dumps(later), encoding="utf-8")
+    command = ("generate", "released.json", *METHOD, "-o", "made", "--force")
+    made = run_command(
+        place, *command, "--rows", "30", "--where", "age >= 60 and smoker = true", "--schema", "later.json"
+    )
+    assert made.code == 0, made.stderr
+    rows = list(csv.DictReader(made.files["made/synthetic.csv"].decode().splitlines()))
+    assert len(rows) == 30
+    assert all(int(row["age"]) >= 60 for row in rows)
+    assert {row["smoker"] for row in rows} == {"true"}
+    assert all(int(row["decade"]) == int(row["age"]) // 10 for row in rows)
+    assert "given a condition: age >= 60 and smoker = true" in document(made, "made/certificate.json")["remark"]
+    assert run_command(place, "verify", "made").code == 0
+    refused(run_command(place, *command, "--rows", "30", "--where", "age > 110"), "no row of the model satisfies")
+    refused(run_command(place, *command, "--where", "agee > 1"), "it is not a column")
+    narrow = copy.deepcopy(later)
+    next(field for field in narrow["fields"] if field["name"] == "age")["constraints"]["maximum"] = 100
+    (place / "narrow.json").write_text(json.dumps(narrow), encoding="utf-8")
+    refused(
+        run_command(place, *command, "--schema", "narrow.json"),
+        "column 'age' was measured with another minimum or maximum",
+    )
 
 
 def test_measure_then_generate(place):

@@ -35,12 +35,13 @@ RELEASE = (
 
 @dataclass(frozen=True)
 class Place:
-    """Where a release goes, how many rows it has, and in which format."""
+    """Where a release goes, how many rows it has (with `where`, given a condition), and in which format."""
 
     folder: Path
     rows: int | None = None
     format: Format = "csv"
     force: bool = False
+    where: str | None = None
 
     @property
     def table(self) -> Path:
@@ -87,7 +88,7 @@ def make_release(
 def remake_release(model: "Model", *, place: Place, signing: "Signing", report: Report) -> int:
     """A release from earlier measurements: no private data, no cost. The number of its rows."""
     report("sampling")
-    made = model.rows(place.rows)
+    made = model.rows(place.rows, where=place.where)
     clear_release_folder(place.folder)
     model.save(place.folder)
     _finish(model, made, place=place, record=Record(today(), signing.purpose, signing.approved_by), signing=signing)
@@ -96,9 +97,10 @@ def remake_release(model: "Model", *, place: Place, signing: "Signing", report: 
 
 def _finish(model: "Model", rows: "Rows", *, place: Place, record: Record, signing: "Signing") -> None:
     """The table, the report, and the certificate last."""
-    model.report(place.folder / "report.html", rows=rows)
+    model.report(place.folder / "report.html", rows=rows if place.where is None else None)
     write_table(rows, place.table)
-    method, remark = model.recipe.name, " ".join(model.unsupported) or None
+    given = [] if place.where is None else [f"The rows are drawn given a condition: {place.where}."]
+    method, remark = model.recipe.name, " ".join([*model.unsupported, *given]) or None
     finish_release(place.folder, model.released, method=method, record=record, remark=remark, signing=signing)
 
 

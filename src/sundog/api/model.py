@@ -2,13 +2,15 @@
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from jaxtyping import Int
 from pyarrow import parquet
 
 from sundog.api.answer import Answers, Asked, Names, Probabilities, question_of
@@ -18,10 +20,12 @@ from sundog.api.options import Fitting
 from sundog.api.release import finish_release
 from sundog.api.release_folder import check_saving, clear_release_folder
 from sundog.domain import Schema
+from sundog.domain.conditions import Condition, satisfied
 from sundog.domain.rows import Rows
+from sundog.domain.where import Where, condition_of
 from sundog.errors import UserError
 from sundog.evaluate.reading import open_synthetic
-from sundog.generate import ending_of
+from sundog.generate import Narrowing, ending_of
 from sundog.generate.stored import NotStorable
 from sundog.json_files import read_json
 from sundog.methods.checks import check_public, check_requests, unsupported
@@ -29,10 +33,12 @@ from sundog.methods.loop import fit_released, sample
 from sundog.methods.recipe import Recipe
 from sundog.methods.recipes import recipe_of
 from sundog.methods.settings import check_generator_settings, with_settings
+from sundog.methods.where import NO_SUPPORT, sample_where
 from sundog.postprocess.match import match
 from sundog.postprocess.matching import Matching
-from sundog.random.keys import Key, key_of, split
+from sundog.random.keys import Key, key_of, split, uniforms
 from sundog.released import Released
+from sundog.released.amended import amended
 from sundog.report import summary_fragment, write_report
 from sundog.report.answer_table import AnswerTable
 from sundog.report.record import Record
@@ -66,8 +72,13 @@ class Model:
         public: Any = None,
         settings: Mapping[str, Any] | None = None,
         ignore_unsupported: bool = False,
+        schema: Schema | Mapping[str, Any] | str | Path | None = None,
     ) -> "Model":
-        """Fit a method to earlier measurements: no private data, no cost. `public`: a public table to start from."""
+        """Fit a method to earlier measurements: no private data, no cost. `public`: a public table to start from.
+
+        `schema`: what was declared later (constraints, derived fields, formats); what was measured must stay as it was.
+        """
+        released = released if schema is None else amended(released, Schema.of(schema))
         Fitting(method, settings, public, seed, ignore_unsupported)
         check_generator_settings(settings or {})
         recipe = with_settings(recipe_of(method), settings or {})
@@ -82,6 +93,13 @@ class Model:
         return " ".join([*again, ending_of(self.recipe.generator, self.state).note]).strip()
 
     @property
+    def drawing_note(self) -> str:
+        """What the user should know of rows given a condition, if the method cannot take it into account while it draws."""
+        if isinstance(self.recipe.generator, Narrowing) and not self.released.adjustments:
+            return ""
+        return f"The method {self.recipe.name} cannot condition its model: it drew rows and kept those that satisfy the condition."
+
+    @property
     def unsupported(self) -> tuple[str, ...]:
         """What the schema asks and the method does not do: one sentence each, on the certificate too."""
         queries = [measurement.query for measurement in self.released.measurements]
@@ -92,11 +110,33 @@ class Model:
         """What the released values say against the schema: columns nearly all missing, domains read off the rows."""
         return tuple(warning_sentences(self.released))
 
-    def rows(self, rows: int | None = None, *, seed: int | None = None) -> Rows:
-        """Encoded synthetic rows; by default as many as the table has, as far as that was released."""
+    def rows(self, rows: int | None = None, *, seed: int | None = None, where: Where | None = None) -> Rows:
+        """Encoded synthetic rows; by default as many as the table has, as far as that was released.
+
+        `where`: only rows that satisfy a condition, drawn from the model given it; by default as many as a table has of them.
+        """
         key = split(key_of(self.seed), 2)[1] if seed is None else key_of(seed)
+        if where is not None:
+            return self._rows_where(key, condition_of(where, self.released.schema.widened), rows=rows)
         wanted = self.released.rows if rows is None else rows
-        drawn = self._drawn(key, wanted)
+        return self._rows(key, wanted)
+
+    def _rows_where(self, key: Key, condition: Condition, *, rows: int | None) -> Rows:
+        """Rows that satisfy a condition; of rows that were adjusted, those among them, repeated as their weights say."""
+        if rows is None or self.released.adjustments:
+            table = self._rows(key, self.released.rows)
+            held = np.flatnonzero(satisfied(condition, table.widened()))
+            rows = max(len(held), 1) if rows is None else rows
+        if self.released.adjustments:
+            return _repeated(key, table, held, rows=rows)
+        generator, schema = self.recipe.generator, self.released.schema
+        return self._opened(
+            lambda: sample_where(key, generator, schema=schema, state=self.state, rows=rows, condition=condition)
+        )
+
+    def _rows(self, key: Key, wanted: int) -> Rows:
+        generator, schema = self.recipe.generator, self.released.schema
+        drawn = self._opened(lambda: sample(key, generator, schema=schema, state=self.state, rows=wanted))
         if not self.released.adjustments:
             return drawn
         adjusted = match(
@@ -110,9 +150,10 @@ class Model:
         )
         return adjusted.rows
 
-    def _drawn(self, key: Key, rows: int) -> Rows:
+    def _opened(self, draw: Callable[[], Rows]) -> Rows:
+        """What is drawn; a stored state that cannot be drawn from is refused as such."""
         try:
-            return sample(key, self.recipe.generator, schema=self.released.schema, state=self.state, rows=rows)
+            return draw()
         except UserError:
             raise
         except Exception as error:
@@ -120,9 +161,12 @@ class Model:
                 raise
             raise NotStorable(type(error).__name__) from None
 
-    def sample(self, rows: int | None = None, *, seed: int | None = None) -> pa.Table:
-        """Synthetic rows as an Arrow table (`.to_pandas()`, `polars.from_arrow(...)`)."""
-        return self.rows(rows, seed=seed).to_arrow()
+    def sample(self, rows: int | None = None, *, seed: int | None = None, where: Where | None = None) -> pa.Table:
+        """Synthetic rows as an Arrow table (`.to_pandas()`, `polars.from_arrow(...)`).
+
+        `where`: rows given a condition, such as "age >= 65 and sex = female" or {"sex": "female", "age": (60, 80)}.
+        """
+        return self.rows(rows, seed=seed, where=where).to_arrow()
 
     def answer(
         self,
@@ -200,6 +244,15 @@ def _fitted(released: Released, recipe: Recipe, *, seed: int, public: Any) -> Mo
         check_public(recipe, known)
     fit_key, _ = split(key_of(seed), 2)
     return Model(released, recipe, seed, fit_released(fit_key, released, recipe=recipe, public=known), known)
+
+
+def _repeated(key: Key, table: Rows, held: Int[np.ndarray, " held"], *, rows: int) -> Rows:
+    """So many of some rows of a table, each as often as its weight says."""
+    if not len(held):
+        raise UserError(NO_SUPPORT)
+    weights = np.ones(len(held)) if table.weights is None else table.weights[held]
+    ends = np.cumsum(weights / weights.sum())
+    return table.take(held[np.minimum(np.searchsorted(ends, uniforms(key, rows), side="right"), len(held) - 1)])
 
 
 def public_rows_of(public: Any, schema: Schema) -> Rows | None:

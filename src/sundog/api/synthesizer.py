@@ -21,6 +21,7 @@ from sundog.api.options import Charged, Consent, Generation, Privacy, meanings
 from sundog.api.release import record_of
 from sundog.domain import Schema
 from sundog.domain.unit import Neighbours
+from sundog.domain.where import Where
 from sundog.errors import UserError
 from sundog.methods.checks import check_recipe, check_requests
 from sundog.methods.loop import Report, run
@@ -198,12 +199,13 @@ class Synthesizer:
         """All that left the private zone; everything else is made from it."""
         return self.model.released
 
-    def sample(self, rows: int | None = None, *, seed: int | None = None) -> Any:
+    def sample(self, rows: int | None = None, *, seed: int | None = None, where: Where | None = None) -> Any:
         """Synthetic rows in the kind of frame that `fit` took (pandas, polars), else as an Arrow table.
 
-        By default as many as the table has, as far as that was released.
+        By default as many as the table has, as far as that was released. `where`: rows given a condition, such as
+        "age >= 65 and sex = female" or {"sex": "female", "age": (60, 80)}.
         """
-        return as_frame(self.model.sample(rows, seed=seed), self._frame)
+        return as_frame(self.model.sample(rows, seed=seed, where=where), self._frame)
 
     def record(self, *, purpose: str | None = None, approved_by: str | None = None) -> Record:
         """What the certificate says of the circumstances: the day, the account's balance, disclosures so far."""

@@ -8,7 +8,7 @@ import typer
 from sundog.api.options import Fitting, Signing
 from sundog.cli import options as o
 from sundog.cli.groups import Writing, grouped
-from sundog.cli.output import progress, say
+from sundog.cli.output import load_schema, progress, say
 
 
 @grouped
@@ -18,6 +18,15 @@ def generate(
     out: o.OutFolder,
     fitting: Fitting,
     rows: o.Rows = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            "--schema", help="What was declared later (constraints, derived fields); what was measured stays."
+        ),
+    ] = None,
+    where: Annotated[
+        str | None, typer.Option("--where", help="Rows given a condition, such as 'age >= 65 and sex = female'.")
+    ] = None,
     signing: Signing,
     writing: Writing,
 ) -> None:
@@ -26,16 +35,22 @@ def generate(
         from sundog.api.making import Place, remake_release
         from sundog.api.model import Model
         from sundog.api.writing import prepare_folder
+        from sundog.domain.where import condition_of
         from sundog.methods.loop import check_rows
         from sundog.released import Released
+        from sundog.released.amended import amended
 
         signing.check()
         measurements = Released.load(released)
+        if schema is not None:
+            measurements = amended(measurements, load_schema(schema))
         check_rows(rows, measurements.schema)
+        if where is not None:
+            condition_of(where, measurements.schema.widened)
         prepare_folder(out, force=writing.force)
         report(f"fitting {fitting.method}")
         model = Model.from_released(measurements, **vars(fitting))
-        place = Place(out, rows, writing.format)
+        place = Place(out, rows, writing.format, where=where)
         made = remake_release(model, place=place, signing=signing, report=report)
     result: dict[str, Any] = {
         "method": fitting.method,
@@ -48,6 +63,9 @@ def generate(
         f"Report:          {out / 'report.html'}",
         f"Certificate:     {out / 'certificate.html'} (and certificate.json)",
     ]
+    if where is not None:
+        lines += [f"Given:           {where}", *([model.drawing_note] if model.drawing_note else [])]
+        result["where"] = where
     lines += [model.note] if model.note else []
     lines += [f"WARNING: {warning}" for warning in model.warnings]
     lines += [f"Not done: {each}" for each in model.unsupported]

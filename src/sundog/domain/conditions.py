@@ -85,13 +85,22 @@ def borders(condition: Condition, column: str) -> tuple[int, ...]:
 
 def holds(condition: Condition, codes: Codes) -> Bool[np.ndarray, "..."]:
     """Where it holds, given the codes of every column it speaks of (arrays that can be combined with each other)."""
-    if isinstance(condition, Inside):
-        own = codes(condition.column)
+
+    def single(inside: Inside) -> Bool[np.ndarray, "..."]:
+        own = codes(inside.column)
         found = np.zeros(np.shape(own), dtype=bool)
-        for low, high in condition.runs:
+        for low, high in inside.runs:
             found |= (own >= low) & (own < high)
         return found
-    parts = [holds(part, codes) for part in condition.parts]
+
+    return combined(condition, single)
+
+
+def combined(condition: Condition, single: Callable[[Inside], Bool[np.ndarray, "..."]]) -> Bool[np.ndarray, "..."]:
+    """What `single` says of every comparison, put together as the condition says."""
+    if isinstance(condition, Inside):
+        return single(condition)
+    parts = [combined(part, single) for part in condition.parts]
     made = parts[0]
     for part in parts[1:]:
         made = made & part if isinstance(condition, All) else made | part

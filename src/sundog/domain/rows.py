@@ -62,6 +62,10 @@ class Rows:
         scaled = codes / max(column.steps - 1, 1)
         return np.where(codes == column.steps, np.nan, scaled)
 
+    def take(self, picked: Int[np.ndarray, " picked"]) -> "Rows":
+        """Some rows, in that order; without weights."""
+        return Rows(self.schema, tuple(column[picked] for column in self.codes))
+
     def widened(self) -> "Rows":
         """The rows with the fields that distances give as further columns."""
         wide = self.schema.widened

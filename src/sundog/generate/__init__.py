@@ -6,6 +6,7 @@ from sundog.generate.base import Constrained, Ending, EndsEarly, Generator, Size
 from sundog.generate.genetic.private_gsd import Genetic
 from sundog.generate.graphical.private_pgm import Graphical
 from sundog.generate.independent import Independent
+from sundog.generate.narrowing import Narrowing
 from sundog.generate.particles.privpgd import Particles
 from sundog.generate.polished import Polished
 from sundog.generate.pooled.pooled_search import PooledSearch
@@ -24,6 +25,7 @@ __all__ = [
     "Genetic",
     "Graphical",
     "Independent",
+    "Narrowing",
     "Particles",
     "Polished",
     "PooledSearch",

@@ -5,16 +5,18 @@ expected number of rows, give or take one), values inside a numeric cell are uni
 uniform over its codes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
+from sundog.domain.conditions import Condition
 from sundog.domain.rows import Rows
 from sundog.estimate.bins import leaves_of, uniform_leaves
 from sundog.generate.base import Fits, check_measured, in_registry
+from sundog.generate.narrowing import box
 from sundog.queries import Marginal, Query, answer
 from sundog.random.keys import Key, permutation, split, uniforms
 from sundog.released import Released
@@ -77,6 +79,14 @@ class Independent:
         """Rows whose columns are drawn independently."""
         keys = split(key, len(state.columns))
         return Rows(state.schema, tuple(_draw(k, model, rows) for k, model in zip(keys, state.columns, strict=True)))
+
+    def narrowed(self, state: IndependentState, condition: Condition) -> IndependentState | None:
+        """Columns without the cells that cannot satisfy a condition."""
+        columns = list(state.columns)
+        for place, cells in box(condition, state.schema, axes=[column.axis for column in columns]).items():
+            columns[place] = replace(columns[place], proportions=columns[place].proportions * cells)
+        empty = any(column.proportions.sum() <= 0 for column in columns)
+        return None if empty else replace(state, columns=tuple(columns))
 
 
 def _draw(key: Key, model: ColumnModel, rows: int) -> Int[np.ndarray, " rows"]:

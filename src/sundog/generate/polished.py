@@ -13,6 +13,7 @@ from jaxtyping import Float
 
 from sundog.declare import Range, check_declared
 from sundog.domain import Schema
+from sundog.domain.conditions import Condition
 from sundog.domain.rows import Rows
 from sundog.generate.base import Ending, check_measured
 from sundog.generate.genetic.private_gsd import Genetic, GeneticState
@@ -70,3 +71,8 @@ class Polished:
     def sample(self, key: Key, state: PolishedState, *, rows: int) -> Rows:
         """The improved rows, as often as needed."""
         return self.genetic.sample(key, state.search, rows=rows)
+
+    def narrowed(self, state: PolishedState, condition: Condition) -> PolishedState | None:
+        """The improved rows that satisfy a condition."""
+        search = self.genetic.narrowed(state.search, condition)
+        return None if search is None else PolishedState(state.table, search)

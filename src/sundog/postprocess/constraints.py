@@ -94,7 +94,7 @@ def _satisfying(key: Key, rows: Rows, rules: Rules, dependencies: Dependencies) 
             _repair(rule_key, rule, codes, rows.schema)
         codes = dependencies.applied(Rows(rows.schema, tuple(codes)))
     mended = Rows(rows.schema, tuple(codes))
-    return _taken(mended, np.flatnonzero(_all_hold(mended, rules, dependencies)))
+    return mended.take(np.flatnonzero(_all_hold(mended, rules, dependencies)))
 
 
 def _all_hold(rows: Rows, rules: Rules, dependencies: Dependencies) -> Bool[np.ndarray, " rows"]:
@@ -124,14 +124,10 @@ def _solve(rule: Linear, codes: list[Int[np.ndarray, " rows"]], schema: Schema) 
         codes[place] = np.where(holds(rule, rows), codes[place], solved(rule, rows, name))
 
 
-def _taken(rows: Rows, picked: Int[np.ndarray, " picked"]) -> Rows:
-    return Rows(rows.schema, tuple(column[picked] for column in rows.codes))
-
-
 def _exactly(key: Key, rows: Rows, wanted: int, schema: Schema) -> Rows:
     """The first rows, and copies of random ones where they are too few."""
     if len(rows) >= wanted:
-        return _taken(rows, np.arange(wanted))
+        return rows.take(np.arange(wanted))
     if not len(rows):
         names = ", ".join(repr(name) for name in _named(schema))
         raise UserError(
@@ -139,7 +135,7 @@ def _exactly(key: Key, rows: Rows, wanted: int, schema: Schema) -> Rows:
             "check that they do not contradict each other or the fields' bounds."
         )
     copies = np.floor(uniforms(key, wanted - len(rows)) * len(rows)).astype(np.int64)
-    return _taken(rows, np.concatenate([np.arange(len(rows)), copies]))
+    return rows.take(np.concatenate([np.arange(len(rows)), copies]))
 
 
 def _named(schema: Schema) -> Sequence[str]:

@@ -24,6 +24,7 @@ from jaxtyping import Float
 
 from sundog.declare import Range, check_declared
 from sundog.domain import Schema
+from sundog.domain.conditions import Condition, satisfied
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.generate.base import Ending, check_measured
@@ -142,6 +143,11 @@ class Genetic:
             return state.rows
         chosen = evenly(key, held, rows=rows)
         return Rows(state.rows.schema, tuple(codes[chosen] for codes in state.rows.codes))
+
+    def narrowed(self, state: GeneticState, condition: Condition) -> GeneticState | None:
+        """The rows that satisfy a condition."""
+        kept = np.flatnonzero(satisfied(condition, state.rows.widened()))
+        return GeneticState(state.rows.take(kept), state.outcome) if len(kept) else None
 
     def _size(self, released: Released) -> int:
         """N'."""

@@ -6,12 +6,13 @@ A marginal over columns that no clique holds together is gathered along the tree
 nobody asks for, and what it sent is kept for the next marginal. Rows are drawn clique after clique, systematically within each value of the separator (draws.py).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from sundog.random.draws import draw_within
 from sundog.random.keys import Key, split
@@ -87,6 +88,29 @@ class CalibratedTree:
             others = [behind[(k, parent)] for k in self.neighbours[parent] if k != child]
             behind[(parent, child)] = frozenset(self.cliques[parent]).union(*others)
         return behind
+
+    def given(self, evidence: Mapping[int, Bool[np.ndarray, " cells"]]) -> tuple["CalibratedTree", float]:
+        """The tree to sample from given that columns lie in some of their cells, and the share of rows in which they do.
+
+        From the leaves up, each clique is p(C | S) on the evidence times what the cliques below it found, and hands its
+        sum over C - S to its parent. Its tables are right within each value of the separator, which is all that drawing
+        rows from the root down needs.
+        """
+        tables = list(self.tables)
+        seen: set[int] = set()
+        for node, clique in enumerate(self.cliques):
+            shared = () if self.parents[node] < 0 else _shared(clique, self.cliques[self.parents[node]])
+            base = _contract([(clique, tables[node])], shared)
+            tables[node] = _ratio(tables[node], base[_spread(shared, clique)])
+            for column in (set(clique) & set(evidence)) - seen:
+                tables[node] = tables[node] * evidence[column][_spread((column,), clique)]
+            seen |= set(clique)
+        for node in reversed(range(1, len(self.cliques))):
+            parent = self.parents[node]
+            shared = _shared(self.cliques[node], self.cliques[parent])
+            message = _contract([(self.cliques[node], tables[node])], shared)
+            tables[parent] = tables[parent] * message[_spread(shared, self.cliques[parent])]
+        return CalibratedTree(self.cliques, self.parents, tuple(tables)), float(tables[0].sum())
 
     def sample(self, key: Key, columns: int, *, rows: int) -> list[Int[np.ndarray, " rows"]]:
         """The cells of every column for so many rows."""

@@ -29,6 +29,7 @@ from jaxtyping import Bool, Float
 from sundog.declare import Range, check_declared
 from sundog.domain import Numeric, Schema
 from sundog.domain.axis import Axis
+from sundog.domain.conditions import Condition
 from sundog.domain.rows import Rows
 from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
 from sundog.generate.base import Ending, Fits, check_measured, in_registry
@@ -40,6 +41,7 @@ from sundog.generate.graphical.mirror_descent import MeasuredTable, descend
 from sundog.generate.graphical.public import public_edges
 from sundog.generate.graphical.size_limit import cliques_within, single_columns
 from sundog.generate.graphical.targets import model_axes, targets_of, transfer
+from sundog.generate.narrowing import box
 from sundog.queries import Marginal, Query, answer
 from sundog.random.keys import Key, key_of, split
 from sundog.released import Released
@@ -47,6 +49,8 @@ from sundog.released import Released
 FITS: Fits = {Marginal: math.inf}
 CELL_MEGABYTES = 8 / 2**20
 REFERENCE_ROWS = 100_000
+LEAST_SHARE = 1e-9
+"""What has less than this share of the model's rows, it does not hold: its tables are never quite empty."""
 FAINTEST = 1e-7
 """The least proportion from which a cell can still grow: the descent is multiplicative."""
 
@@ -152,6 +156,11 @@ class Graphical:
         cells = state.tree.sample(draw, len(state.axes), rows=rows)
         columns = zip(inside, state.leaves, state.axes, cells, strict=True)
         return Rows(state.schema, tuple(leaves.decode(k, axis, cells=cell) for k, leaves, axis, cell in columns))
+
+    def narrowed(self, state: GraphicalState, condition: Condition) -> GraphicalState | None:
+        """The tree given that every column lies in a cell that can satisfy a condition."""
+        tree, share = state.tree.given(box(condition, state.schema, axes=state.axes))
+        return replace(state, tree=tree) if share > LEAST_SHARE else None
 
     def megabytes_with(self, state: GraphicalState, queries: Sequence[Query]) -> list[float]:
         """The size of the junction tree if this or that query were measured too."""

@@ -9,7 +9,7 @@
 The search of Private-GSD is what makes overlapping tables agree in rows; pooling first is what keeps it from fitting noise.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import numpy as np
@@ -18,12 +18,14 @@ from jaxtyping import Float, Int
 from sundog.declare import Range, check_declared
 from sundog.domain import Categorical, Schema
 from sundog.domain.axis import Axis
+from sundog.domain.conditions import Condition
 from sundog.domain.rows import Rows
 from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
 from sundog.estimate.pairs.pool import Pooled, pool
 from sundog.generate.base import Ending, Fits, check_measured, in_registry
 from sundog.generate.genetic.search import Effort, Search
 from sundog.generate.independent import systematic
+from sundog.generate.narrowing import may_hold
 from sundog.generate.pooled.tree_start import along_tree
 from sundog.queries import Marginal, Query, answer
 from sundog.random.draws import evenly
@@ -142,6 +144,11 @@ class PooledSearch:
         choose, decode = split(key, 2)
         chosen = evenly(choose, len(state.cells[0]), rows=rows)
         return _decoded(decode, state, tuple(column[chosen] for column in state.cells))
+
+    def narrowed(self, state: PooledState, condition: Condition) -> PooledState | None:
+        """The rows whose cells can satisfy a condition."""
+        kept = np.flatnonzero(may_hold(condition, state.schema, axes=state.axes, cells=state.cells))
+        return replace(state, cells=tuple(column[kept] for column in state.cells)) if len(kept) else None
 
 
 def _start(key: Key, margins: list[Float[np.ndarray, " cells"]], *, rows: int) -> tuple[Int[np.ndarray, " rows"], ...]:
