@@ -4,7 +4,7 @@ A value asks for that value, None for missing, a list or set for any of its valu
 ordered labels from low to high, both included; None at an end leaves it open. All entries must hold.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, time
 from typing import Any
 
@@ -29,25 +29,38 @@ def condition_of(where: Where, schema: Schema) -> Condition:
         raise UserError(
             'where: write a condition such as "age >= 65 and sex = female", or {"sex": "female", "age": (60, 80)}.'
         )
-    parts = tuple(part for name, asked in where.items() for part in _entry(schema.column(name), asked))
+    parts = tuple(_entry(schema.column(name), asked) for name, asked in where.items())
     return parts[0] if len(parts) == 1 else All(parts)
 
 
-def described(where: Where) -> str:
-    """The condition in words, for messages and files."""
-    return where if isinstance(where, str) else " and ".join(f"{name}: {asked!r}" for name, asked in where.items())
-
-
-def _entry(column: Column, asked: Any) -> list[Condition]:
+def _entry(column: Column, asked: Any) -> Inside:
     if isinstance(asked, tuple):
-        if len(asked) != 2:
-            raise UserError(f"where: {column.name!r}: a range is a pair (low, high); for several values give a list.")
-        ends = [(">=", asked[0]), ("<=", asked[1])]
-        found = [Inside(column.name, _compared(column, sign, end)) for sign, end in ends if end is not None]
-        return list(found) or [Inside(column.name, ((0, column.size - column.nullable),))]
+        return Inside(column.name, _range(column, asked))
     values: Iterable[Any] = asked if isinstance(asked, list | set | frozenset) else [asked]
-    runs = sorted({run for value in values for run in _equal(column, value)})
-    return [Inside(column.name, tuple(runs))]
+    return Inside(column.name, _joined(sorted({run for value in values for run in _equal(column, value)})))
+
+
+def _range(column: Column, ends: tuple[Any, ...]) -> Runs:
+    """The codes from one end to the other."""
+    if len(ends) != 2:
+        raise UserError(f"where: {column.name!r}: a range is a pair (low, high); for several values give a list.")
+    low, high = 0, column.size - column.nullable
+    for sign, end in zip((">=", "<="), ends, strict=True):
+        if end is not None:
+            runs = _compared(column, sign, end)
+            low, high = (max(low, runs[0][0]), min(high, runs[-1][1])) if runs else (0, 0)
+    return ((low, high),) if low < high else ()
+
+
+def _joined(runs: Sequence[tuple[int, int]]) -> Runs:
+    """Runs in order, those that touch as one."""
+    made: list[tuple[int, int]] = []
+    for low, high in runs:
+        if made and made[-1][1] == low:
+            made[-1] = (made[-1][0], high)
+        else:
+            made.append((low, high))
+    return tuple(made)
 
 
 def _equal(column: Column, value: Any) -> Runs:
