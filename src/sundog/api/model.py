@@ -129,10 +129,8 @@ class Model:
             rows = max(len(held), 1) if rows is None else rows
         if self.released.adjustments:
             return _repeated(key, table, held, rows=rows)
-        generator, schema = self.recipe.generator, self.released.schema
-        return self._opened(
-            lambda: sample_where(key, generator, schema=schema, state=self.state, rows=rows, condition=condition)
-        )
+        generator, given = self.recipe.generator, {"schema": self.released.schema, "state": self.state, "rows": rows}
+        return self._opened(lambda: sample_where(key, generator, condition=condition, **given))
 
     def _rows(self, key: Key, wanted: int) -> Rows:
         generator, schema = self.recipe.generator, self.released.schema
