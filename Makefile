@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= 2
 
-.PHONY: demo test test-matrix lint bench bench-full audit clean
+.PHONY: demo test browser test-browser test-matrix lint bench bench-full audit clean
 
 .venv/runtime: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Sundog needs Python 3.11 or newer; found " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 $(MAKECMDGOALS)") if sys.version_info < (3, 11) else None'
@@ -20,7 +20,18 @@ demo: .venv/runtime
 	@$(BIN)/python examples/demo.py
 
 test: .venv/develop
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not slow"
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not slow and not browser"
+
+# What the tests in a browser need: playwright, and Debian's Chromium where it is missing and may be installed.
+browser: .venv/develop
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]' || echo "playwright could not be installed: tests in a browser will be skipped."
+	@if command -v chromium chromium-browser google-chrome >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq chromium >/dev/null; fi \
+	|| echo "Chromium could not be installed: tests in a browser will be skipped."
+	@command -v chromium chromium-browser google-chrome >/dev/null || echo "There is no Chromium here: tests in a browser will be skipped."
+
+test-browser: .venv/develop
+	$(BIN)/python -m pytest -m browser -rs
 
 # Python 3.11 to 3.13, each with the lowest versions that pyproject.toml allows and with the newest; needs uv and those Pythons.
 test-matrix: .venv/develop

@@ -1,13 +1,14 @@
 """The whole way from a table with surprises to a verified release, page by page, as a browser asks for them."""
 
 import io
+import json
 import re
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from studio_visits import SECRET, open_places, place_of
+from studio_visits import SECRET, open_places, place_of, write_table
 from sundog.private.ledger import Ledger
 from sundog.studio import worker
 
@@ -61,7 +62,7 @@ def test_a_draft_is_confidential_until_every_column_is_reviewed(client, data):
     draft = client.get(f"{at}/schema").text
     assert "<title>CONFIDENTIAL" in draft
     assert draft.count("needs review") == 5
-    assert 'role="note"><strong>CONFIDENTIAL' in draft
+    assert 'aria-label="CONFIDENTIAL"' in draft
     assert 'filename="CONFIDENTIAL' in client.get(f"{at}/schema/document").headers["content-disposition"]
     ticked = {"place": open_places(draft), "answer": "keep", "because": ""}
     assert "say why these domains are public" in client.post(f"{at}/schema/review", data=ticked).text
@@ -257,7 +258,8 @@ def test_an_unexpected_error_is_told_without_its_text(client, data, tmp_path, mo
     assert not any(SECRET in path.read_text() for path in Path(tmp_path / "home").rglob("outcome.json"))
 
 
-def test_an_evaluation_is_confidential_and_needs_a_tick(client, data, tmp_path):
+def test_an_evaluation_is_confidential_and_needs_a_tick(client, tmp_path):
+    data = write_table(tmp_path / "visits.csv", rows=80)
     _, release = ran(client, data, tmp_path)
     assert client.post(f"{release}/evaluate").status_code == 422
     assert client.get(f"{release}/evaluation").status_code == 404
@@ -319,3 +321,91 @@ def test_a_worker_that_finds_an_outcome_does_nothing(client, data, tmp_path):
     for request in (tmp_path / "home").rglob("request.json"):
         worker.main(request.parent)
     assert spent(tmp_path) == once
+
+
+def test_a_database_with_a_query(client, data, tmp_path):
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as made:
+        made.execute("CREATE TABLE visits AS SELECT range % 90 AS age, 'f' AS sex FROM range(50)")
+        made.execute("CREATE TABLE other AS SELECT 1 AS x")
+    place = {"data": str(tmp_path / "clinic.duckdb"), "dataset": "clinic"}
+    at = place_of(client.post("/tables", data=place))
+    client.post(f"{at}/schema/draft")
+    assert "say which with --sql" in client.get(f"{at}/schema").text
+    client.post(f"{at}/change", data={**place, "sql": "SELECT age FROM visits"})
+    client.post(f"{at}/schema/draft")
+    assert client.get(f"{at}/schema").text.count("needs review") == 1
+
+
+def test_several_files_as_one_table(client, tmp_path):
+    for name in ("one", "two"):
+        write_table(tmp_path / f"{name}.csv", rows=30)
+    listed = client.post("/browse", data={"folder": str(tmp_path)}).text
+    assert "all 2 .csv files as one table" in listed
+    at = place_of(client.post("/tables", data={"picked": str(tmp_path / "*.csv"), "dataset": "both"}))
+    client.post(f"{at}/schema/draft")
+    assert client.get(f"{at}/schema").text.count("needs review") == 5
+
+
+def test_a_schema_file_and_its_constraints(client, data, tmp_path):
+    at = place_of(client.post("/tables", data={"data": str(data)}))
+    assert "draft one with" in client.post(f"{at}/schema/load", data={"file": str(tmp_path / "none.json")}).text
+    number = {"type": "integer", "constraints": {"minimum": 0, "maximum": 99}}
+    fields = [{"name": "age", **number}, {"name": "paid", **number, "note": "mine"}]
+    (tmp_path / "schema.json").write_text(json.dumps({"name": "visits", "fields": fields}))
+    page = client.post(f"{at}/schema/load", data={"file": str(tmp_path / "schema.json")}).text
+    assert "CONFIDENTIAL" not in page
+    assert "does not know these keys" in page
+    compare = {"kind": "compare", "left": "paid", "operator": "<=", "right": "age"}
+    assert "not a modelled field" in client.post(f"{at}/schema/constraints/add", data={**compare, "left": "x"}).text
+    assert "paid &lt;= age" in client.post(f"{at}/schema/constraints/add", data=compare).text
+    assert "paid &lt;= age" not in client.post(f"{at}/schema/constraints/0/remove").text
+    told = client.post(f"{at}/schema/whole", data={"missing_values": "NA\r\n-"})
+    assert "NA" in told.text
+    form = client.post(f"{at}/schema/constraints/form", data={"kind": "sum"})
+    assert "<h1>Constraint</h1>" in form.text
+
+
+def test_no_page_but_the_confidential_ones_depends_on_the_rows(client, tmp_path):
+    """Two tables of one schema, other rows, other lengths: up to the run, pages are the same but for names of folders."""
+    number = {"type": "integer", "constraints": {"minimum": 0, "maximum": 99}}
+    (tmp_path / "schema.json").write_text(json.dumps({"fields": [{"name": "age", **number}]}))
+    seen = []
+    for name, rows in (("table-a", 30), ("table-b", 300)):
+        place = tmp_path / name
+        place.mkdir()
+        (place / "t.csv").write_text("age\n" + "".join(f"{rows % 97}\n" for _ in range(rows)))
+        at = place_of(client.post("/tables", data={"data": str(place / "t.csv"), "dataset": name}))
+        client.post(f"{at}/schema/load", data={"file": str(tmp_path / "schema.json")})
+        client.post(f"{at}/check", data={"unit": "", "rows_per_unit": "1"})
+        pages = [client.get(f"{at}{step}").text for step in ("", "/schema", "/plan")]
+        pages.append(client.post(f"{at}/plan", data={**BUDGET, "folder": str(place / "out")}).text)
+        plain = re.sub(r'value="[0-9a-f]{12,16}"', "", "".join(pages))
+        seen.append(plain.replace(at, "AT").replace(str(place), "PLACE").replace(name, "NAME"))
+        assert f"{rows} rows" in client.get(f"{at}/check").text
+    assert seen[0] == seen[1]
+
+
+def test_a_check_of_an_earlier_schema_says_so(client, data):
+    at = reviewed(client, data)
+    client.post(f"{at}/check", data={"unit": "", "rows_per_unit": "1"})
+    assert "The schema has changed since" not in client.get(f"{at}/check").text
+    client.post(f"{at}/schema/fields/0", data={**AGE, "maximum": "110"})
+    assert "The schema has changed since" in client.get(f"{at}/check").text
+
+
+def test_the_steps_of_a_job_are_sent_as_events(client, data, tmp_path):
+    at, release = ran(client, data, tmp_path)
+    address = f"{at}/jobs/{release.rpartition('/')[2]}/events"
+    told = client.get(address)
+    assert told.headers["content-type"].startswith("text/event-stream")
+    assert told.text.startswith("id: 1\nevent: step\ndata: starting\n\n")
+    assert told.text.endswith("event: ended\ndata: done\n\n")
+    assert "data: starting" not in client.get(address, headers={"last-event-id": "1"}).text
+    assert client.get(f"{at}/jobs/000000000000/events").status_code == 404
+
+
+def test_troubles_within_a_page_take_the_place_of_the_piece(client, tmp_path):
+    asked = client.post("/browse", data={"folder": str(tmp_path / "nowhere")}, headers={"hx-request": "true"})
+    assert (asked.status_code, "cannot be read" in asked.text, "<html" in asked.text) == (200, True, False)

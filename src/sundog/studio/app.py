@@ -18,7 +18,7 @@ from sundog.report.page import style_sheet
 from sundog.studio.events import events
 from sundog.studio.guard import TOO_LARGE, Guard, TooLarge, plain
 from sundog.studio.pages import check, constraints, fields, ledger, plan, release, run, schema, table
-from sundog.studio.rendering import Studio, page
+from sundog.studio.rendering import Studio, fragment, page
 
 Page = Callable[..., Response]
 STATIC = {
@@ -75,7 +75,7 @@ DONE: dict[str, Page] = {
 
 def studio_app(studio: Studio, *, port: int) -> Starlette:
     """The whole application, behind its guard."""
-    routes = [Route("/static/{name}", _static), Route("/static/style.css", _style)][::-1]
+    routes = [Route("/static/style.css", _style), Route("/static/{name}", _static), Route("/favicon.ico", _static)]
     routes += [Route(path, _shown(studio, made), methods=["GET"]) for path, made in SHOWN.items()]
     routes += [Route(path, _done(studio, made), methods=["POST"]) for path, made in DONE.items()]
     routes.append(Route(f"{AT}/jobs/{{job}}/events", events(studio), methods=["GET"]))
@@ -126,11 +126,13 @@ def _answered(studio: Studio, request: Request, made: Page, *form: FormData) -> 
 
 
 def _trouble(studio: Studio, request: Request, message: str, status: int) -> Response:
+    if "hx-request" in request.headers:  # HTMX shows only what went well: the words take the place of the piece
+        return fragment(studio, request, "said.html", words="", problem=message)
     return page(studio, request, "trouble.html", error=message, status=status)
 
 
 async def _static(request: Request) -> Response:
-    name = request.path_params["name"]
+    name = request.path_params.get("name", "mark.svg")
     if name not in STATIC:
         return plain(404, "There is no such file.")
     content = files("sundog.studio").joinpath("static", name).read_bytes()

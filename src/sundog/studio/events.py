@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from threading import Event
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -25,13 +26,13 @@ def events(studio: Studio) -> Callable[[Request], Awaitable[Response]]:
             return plain(404, "There is no such job.")
         seen = request.headers.get("last-event-id", "0")
         start = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 9 else 0
-        return StreamingResponse(_stream(job, start), media_type="text/event-stream")
+        return StreamingResponse(_stream(job, start, studio.closing), media_type="text/event-stream")
 
     return endpoint
 
 
-async def _stream(job: Job, told: int) -> AsyncIterator[str]:
-    while True:
+async def _stream(job: Job, told: int, closing: Event) -> AsyncIterator[str]:
+    while not closing.is_set():
         running = await run_in_threadpool(lambda: job.running)
         steps = await run_in_threadpool(lambda: job.steps)
         for number, step in enumerate(steps[told:], start=told + 1):

@@ -26,13 +26,23 @@ ROLES = {
     "left-out": "left out: an identifier, a name, free text",
     "regenerated": "left out, and made anew for every synthetic row",
     "derived": "computed from other columns",
+    "offset": "modelled as its distance from another column",
 }
+SHORT = {
+    "modelled": "modelled",
+    "left-out": "left out",
+    "regenerated": "made anew",
+    "derived": "computed",
+    "offset": "offset",
+}
+"""The same in a word or two."""
 STATES = {
     "fromData": "needs review",
     "reviewed": "reviewed",
     "declared": "declared",
     "paid": "paid for",
 }
+ROLE_KEYS = ("identifier", "derived", "relativeTo", "offset")
 OWN_NUMBERS = {"bins": "bins", "decimals": "decimals", "resolution": "resolution"}
 
 
@@ -68,6 +78,8 @@ def _row(place: int, model: FieldModel, given: Mapping[str, Any], document: Mapp
     try:
         if role == "modelled":
             kind, domain, missing = _described(model)
+        elif role == "offset":
+            kind, domain = TYPES[model.type], describe(model).partition(", modelled as its ")[2]
         elif role == "derived":
             domain = str(given["derived"])
     except UserError as error:
@@ -79,7 +91,7 @@ def _row(place: int, model: FieldModel, given: Mapping[str, Any], document: Mapp
         kind,
         domain,
         str(given.get("why", "")),
-        ROLES[role].partition(":")[0] + (", target" if target else ""),
+        SHORT[role] + (", target" if target else ""),
         missing,
         model.sundog.public_because or "",
         STATES[model.sundog.origin],
@@ -101,6 +113,8 @@ def role_of(field: Mapping[str, Any]) -> str:
     """What becomes of a column."""
     if field.get("derived") is not None:
         return "derived"
+    if field.get("relativeTo") is not None:
+        return "offset"
     if field.get("identifier"):
         return "regenerated" if field.get("sundog", {}).get("regenerate") else "left-out"
     return "modelled"
@@ -119,6 +133,9 @@ def shown(field: Mapping[str, Any], targets: list[str]) -> dict[str, Any]:
         "missing": not bounds.get("required", False),
         "missing_values": _lines(field.get("missingValues")),
         "derived": field.get("derived") or "",
+        "relative_to": field.get("relativeTo") or "",
+        "offset_minimum": _plain((field.get("offset") or {}).get("minimum")),
+        "offset_maximum": _plain((field.get("offset") or {}).get("maximum")),
         "format": field.get("format") or "",
         "decimal_char": field.get("decimalChar") or "",
         "group_char": field.get("groupChar") or "",
@@ -137,15 +154,20 @@ def changed(field: Mapping[str, Any], form: FormData, targets: list[str]) -> dic
     different = {key for key in was if was[key] != now[key]}
     made = dict(field)
     bounds, own = dict(field.get("constraints", {})), dict(field.get("sundog", {}))
-    if different & {"role"}:
-        made, own = _with_role(made, own, now["role"])
-    simple = {"type": "type", "derived": "derived", "format": "format"}
-    simple |= {"decimal_char": "decimalChar", "group_char": "groupChar"}
+    if "role" in different:
+        made = {key: value for key, value in made.items() if key not in ROLE_KEYS}
+        own.pop("regenerate", None)
+    if now["role"] in ("left-out", "regenerated"):
+        return _left_out(made, now)
+    simple = {"type": "type", "format": "format", "decimal_char": "decimalChar", "group_char": "groupChar"}
+    simple |= {"derived": {"derived": "derived"}, "offset": {"relative_to": "relativeTo"}}.get(now["role"], {})
     for name, key in simple.items():
         if name in different:
             made[key] = now[name] or None
     for name in different & {"minimum", "maximum"}:
         bounds[name] = _value(now[name])
+    if now["role"] == "offset" and different & {"offset_minimum", "offset_maximum"}:
+        made["offset"] = _dropped({name: _value(now[f"offset_{name}"]) for name in ("minimum", "maximum")})
     if "labels" in different:
         bounds.pop("enum", None)
         made["categories"] = _labels(now["labels"], now["type"]) or None
@@ -171,7 +193,7 @@ def answered(review: Review, place: int, form: FormData) -> Review:
     document = dict(review.document)
     field, targets = document["fields"][place], list(document.get("targets", []))
     name, made = field["name"], changed(field, form, targets)
-    if role_of(made) == "modelled" and not made.get("sundog", {}).get("publicBecause"):
+    if role_of(made) in ("modelled", "offset") and not made.get("sundog", {}).get("publicBecause"):
         raise UserError(
             f"field {name!r}: say why its domain is public: where the bounds or the list are known from, whoever is in the table."
         )
@@ -181,20 +203,26 @@ def answered(review: Review, place: int, form: FormData) -> Review:
     return Review(with_targets).change(name, {**dropped, **made})
 
 
-def _with_role(field: dict[str, Any], own: dict[str, Any], role: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Another role: the keys that say it."""
-    made = {key: value for key, value in field.items() if key not in ("identifier", "derived")}
-    rest = {key: value for key, value in own.items() if key != "regenerate"}
-    if role in ("left-out", "regenerated"):
-        made["identifier"] = True
-    if role == "regenerated":
-        rest["regenerate"] = True
-    return made, rest
+def _left_out(field: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """A column that is not modelled declares no domain: none that was read off the rows may stay in the document."""
+    made = {"name": field["name"], "type": "string", "identifier": True}
+    return made | ({"type": now["type"], "sundog": {"regenerate": True}} if now["role"] == "regenerated" else {})
 
 
 def given(form: FormData) -> dict[str, Any]:
     """What the form says, in the shape of `shown`."""
-    texts = ("minimum", "maximum", "derived", "format", "out_of_domain", "because", *OWN_NUMBERS)
+    texts = (
+        "minimum",
+        "maximum",
+        "derived",
+        "relative_to",
+        "offset_minimum",
+        "offset_maximum",
+        "format",
+        "out_of_domain",
+        "because",
+        *OWN_NUMBERS,
+    )
     made: dict[str, Any] = {name: str(form.get(name) or "").strip() for name in texts}
     made |= {name: str(form.get(name) or "") for name in ("decimal_char", "group_char")}
     for name in ("labels", "missing_values", "true_values", "false_values"):

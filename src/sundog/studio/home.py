@@ -111,7 +111,10 @@ class Project:
     @property
     def reviewed(self) -> bool:
         """Whether there is a schema of which every field was reviewed."""
-        return self.document is not None and self.review.done
+        try:
+            return self.document is not None and self.review.done
+        except UserError:
+            return False
 
     def read(self, name: str) -> dict[str, Any] | None:
         """One of the project's documents."""

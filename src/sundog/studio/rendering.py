@@ -1,8 +1,9 @@
 """Templates into pages: everything that is not our own markup is escaped, and every page says where it stands."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from threading import Event
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -22,6 +23,8 @@ class Studio:
 
     home: Home
     token: str
+    closing: Event = field(default_factory=Event)
+    """Set when the studio ends."""
 
     @property
     def form_token(self) -> str:

@@ -12,10 +12,16 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sundog.errors import UserError
 from sundog.studio.home import Home, make_folder, read_file
 from sundog.studio.jobs import Job, jobs
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    import uvicorn
 
 HERE = "127.0.0.1"
 STOP_SECONDS = 20.0
@@ -66,6 +72,7 @@ def _answers(port: int) -> bool:
 
 def _serve(starting: Starting, say: Callable[[str], None]) -> None:
     import json
+    import signal
 
     import uvicorn
 
@@ -79,25 +86,39 @@ def _serve(starting: Starting, say: Callable[[str], None]) -> None:
         address = f"http://{HERE}:{port}/?token={token}"
         place = starting.home.folder / "studio.json"
         write_confidential(place, json.dumps({"address": address, "port": port, "pid": os.getpid()}))
-        app = studio_app(Studio(starting.home, token), port=port)
+        studio = Studio(starting.home, token)
+        app = studio_app(studio, port=port)
         config = uvicorn.Config(
             app,
-            log_level="error",
+            log_level="critical",
             access_log=False,
             server_header=False,
             limit_concurrency=100,
             timeout_keep_alive=30,
-            timeout_graceful_shutdown=1,
+            timeout_graceful_shutdown=3,
             h11_max_incomplete_event_size=64 * 1024,
         )
-        say(f"Sundog studio: {address}\nOnly this machine can reach it. Stop it with Ctrl-C.")
-        threading.Thread(target=_get_ready, args=(starting.opened, address), daemon=True).start()
         try:
             with contextlib.suppress(KeyboardInterrupt):
-                uvicorn.Server(config).run(sockets=[listener])
+                signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C
+                say(f"Sundog studio: {address}\nOnly this machine can reach it. Stop it with Ctrl-C.")
+                threading.Thread(target=_get_ready, args=(starting.opened, address), daemon=True).start()
+                _server(config, studio.closing).run(sockets=[listener])
         finally:
             place.unlink(missing_ok=True)
             _stop_all(starting.home, say)
+
+
+def _server(config: "uvicorn.Config", closing: threading.Event) -> "uvicorn.Server":
+    """A server that tells its pages when it ends, so that none waits for further events."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: "FrameType | None") -> None:
+            closing.set()
+            super().handle_exit(sig, frame)
+
+    return Server(config)
 
 
 @contextlib.contextmanager

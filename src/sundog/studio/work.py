@@ -78,22 +78,23 @@ def run(job: Job, kept: list[str]) -> dict[str, Any]:
 
 def remake(job: Job, kept: list[str]) -> dict[str, Any]:
     """A release from what an interrupted run had measured: no private data, no cost."""
-    from sundog.api.making import Place, remake_release
+    from sundog.api.making import remake_release
     from sundog.api.model import Model
     from sundog.api.options import Signing
     from sundog.api.writing import prepare_folder
     from sundog.released import Released
+    from sundog.studio.budget import Budgeted
 
     asked = job.request
-    released, folder = Released.load(asked["released"]), Path(asked["folder"])
-    prepare_folder(folder, force=True)
+    budgeted, released = Budgeted.of(asked["budget"]), Released.load(asked["released"])
+    prepare_folder(budgeted.place.folder, force=True)
     kept.append(asked["released"])
+    signing = Signing(budgeted.purpose, budgeted.approved_by)
     with listening(job.tell):
-        job.tell(f"fitting {asked['method']}")
-        model = Model.from_released(released, method=asked["method"], ignore_unsupported=True)
-        place = Place(folder, None, asked["format"], force=True)
-        rows = remake_release(model, place=place, signing=Signing(), report=job.tell)
-    return _told(model, folder, rows)
+        job.tell(f"fitting {budgeted.method}")
+        model = Model.from_released(released, method=budgeted.method, ignore_unsupported=budgeted.ignore_unsupported)
+        rows = remake_release(model, place=budgeted.place, signing=signing, report=job.tell)
+    return _told(model, budgeted.place.folder, rows)
 
 
 def _told(model: "Model", folder: Path, rows: int) -> dict[str, Any]:

@@ -1,9 +1,12 @@
 """Step 3: the check. CONFIDENTIAL: exact counts of what became of the cells, with remedies; the ledger records it."""
 
+from pathlib import Path
+
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sundog.domain.schema import Schema
 from sundog.errors import UserError
 from sundog.studio import jobs
 from sundog.studio.rendering import Studio, page, project_of, see
@@ -24,20 +27,25 @@ def show(studio: Studio, request: Request) -> Response:
         project=project,
         units=units,
         found=outcome.get("check"),
+        when=job.request["started"] if job is not None else "",
+        stale=job is not None and _age(job.folder / "request.json") < _age(project.folder / "schema.json"),
         error=outcome.get("message", ""),
         confidential=True,
     )
 
 
+def _age(path: Path) -> float:
+    return path.stat().st_mtime if path.exists() else 0.0
+
+
 def start(studio: Studio, request: Request, form: FormData) -> Response:
     """Count: recorded in the ledger first."""
     project = project_of(studio, request)
-    schema = project.schema  # refused where it is not whole
     unit = str(form.get("unit") or "") or None
     rows = str(form.get("rows_per_unit") or "1")
     if not rows.isdigit() or not 1 <= int(rows) <= 10**9:
         raise UserError(f"rows per person: found {rows[:20]!r}; it must be a whole number, such as 1.")
-    del schema
+    Schema.from_json(project.review.document)  # refused where it is not whole
     running = jobs.latest(project, "check")
     if running is None or not running.running:
         jobs.start(studio.home, project, "check", unit=unit, rows_per_unit=int(rows))

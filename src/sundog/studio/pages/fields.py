@@ -32,7 +32,7 @@ def show(studio: Studio, request: Request) -> Response:
 
 def _form(studio: Studio, request: Request, project: Project, values: dict[str, Any], **more: Any) -> Response:
     place, field = _field(project, request)
-    count = len(project.review.document["fields"])
+    names = [other["name"] for other in project.review.document["fields"]]
     return page(
         studio,
         request,
@@ -43,8 +43,9 @@ def _form(studio: Studio, request: Request, project: Project, values: dict[str, 
         values=values,
         types=field_forms.TYPES,
         roles=field_forms.ROLES,
+        names=[name for name in names if name != field["name"]],
         before=place - 1 if place else None,
-        after=place + 1 if place + 1 < count else None,
+        after=place + 1 if place + 1 < len(names) else None,
         confidential=field.get("sundog", {}).get("origin") == "fromData",
         **more,
     )

@@ -133,16 +133,7 @@ def remake(studio: Studio, request: Request, form: FormData) -> Response:
     budget = job.request.get("budget")
     if not kept or budget is None:
         raise UserError("release: this run kept no measurements.")
-    method = budget["method"]
-    jobs.start(
-        studio.home,
-        project,
-        "remake",
-        released=kept[0],
-        folder=budget["folder"],
-        method=method,
-        format=budget["format"],
-    )
+    jobs.start(studio.home, project, "remake", released=kept[0], budget=budget)
     return see(f"/t/{project.id}/run")
 
 

@@ -1,0 +1,57 @@
+"""Starting and ending the studio, as a terminal does it."""
+
+import json
+import signal
+import socket
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from studio_browser import started
+
+
+@pytest.fixture
+def studio(tmp_path):
+    begun = time.monotonic()
+    running = started(tmp_path / "studio")
+    running.seconds = time.monotonic() - begun
+    yield running
+    running.end(signal.SIGKILL)
+
+
+def test_it_is_there_on_loopback_alone_and_its_address_is_for_its_owner(studio):
+    with urllib.request.urlopen(studio.address) as answer:
+        assert answer.status == 200
+        assert "uvicorn" not in str(answer.headers).lower()
+    place = studio.folder / "home" / "studio.json"
+    assert json.loads(place.read_text())["address"] == studio.address
+    assert place.stat().st_mode & 0o077 == 0
+    assert (studio.folder / "home").stat().st_mode & 0o077 == 0
+    outside = next((a for a in socket.gethostbyname_ex(socket.gethostname())[2] if not a.startswith("127.")), None)
+    if outside is not None:
+        with pytest.raises(OSError, match=r".*"), socket.create_connection((outside, studio.port), timeout=2):
+            pass
+
+
+def test_a_second_start_finds_the_first(studio):
+    second = started(studio.folder)
+    assert second.address == studio.address
+    assert second.process.wait(timeout=20) == 0
+    second.process.stdout.close()
+    assert studio.process.poll() is None
+
+
+def test_ctrl_c_ends_it_without_a_trace(studio):
+    assert studio.end(signal.SIGINT) == 0
+    assert not (studio.folder / "home" / "studio.json").exists()
+    again = started(studio.folder)
+    assert again.address != studio.address
+    assert again.end(signal.SIGINT) == 0
+
+
+def test_a_port_that_is_taken_is_told(studio, tmp_path, capfd):
+    with pytest.raises(RuntimeError, match="did not start"):
+        started(tmp_path / "other", "--port", str(studio.port))
+    assert "cannot be used" in capfd.readouterr().err
