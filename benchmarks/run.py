@@ -38,6 +38,7 @@ BENCHMARKS = (
     "post_processing",
     "auto",
     "auto_speed",
+    "linked",
 )
 INTERRUPTED = 130
 

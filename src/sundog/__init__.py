@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sundog.api.adjust import adjust
     from sundog.api.check import check_table
     from sundog.api.evaluate import evaluate_tables
+    from sundog.api.evaluate_linked import evaluate_linked
     from sundog.api.model import Model, load
     from sundog.api.plan import plan
     from sundog.api.schema import Review, draft_schema
@@ -43,6 +44,7 @@ __all__ = [
     "adjust",
     "check_table",
     "draft_schema",
+    "evaluate_linked",
     "evaluate_tables",
     "load",
     "plan",
@@ -63,6 +65,7 @@ _PLACES = {
     "adjust": "sundog.api.adjust",
     "check_table": "sundog.api.check",
     "draft_schema": "sundog.api.schema",
+    "evaluate_linked": "sundog.api.evaluate_linked",
     "evaluate_tables": "sundog.api.evaluate",
     "verify": "sundog.api.verify",
     "load": "sundog.api.model",

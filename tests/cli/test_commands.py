@@ -270,7 +270,7 @@ def test_synthesize_has_a_folder_of_its_own_where_none_is_named(place):
     ("arguments", "match"),
     [
         (("synthesize",), "(?i)Missing argument 'data'"),
-        (("synthesize", "data.csv", "-o", "out"), "Missing option '--schema'"),
+        (("synthesize", "data.csv", "-o", "out"), "--schema: it is needed"),
         (("measure", "data.csv", "--schema", "schema.json", *BUDGET), "Missing option '--out'"),
         (("synthesise", "data.csv"), "No such command 'synthesise'"),
         (("measure", "data.csv", "--colour", "red"), "No such option: --colour"),

@@ -23,6 +23,7 @@ from sundog.queries import (
     Moments,
     Query,
     Ranges,
+    Shared,
 )
 from sundog.queries.halfspace import width
 from sundog.queries.sigmoid import SigmoidSum
@@ -134,6 +135,12 @@ EXAMPLES: dict[str, list[Case]] = {
         Case(GroupSums.of(SCHEMA, "age", by="hours")),
         Case(GroupSums.of(SCHEMA, "colour", by="age")),
         Case(GroupSums.of(SCHEMA, "fixed", by="age"), ("squared", "l1", "linf", "block"), ONE_VALUE),
+    ],
+    "shared": [
+        Case(Shared(Marginal((COLOUR,)), "hours", 3)),
+        Case(Shared(Marginal((AGE, COLOUR)), "hours", 3)),
+        Case(Shared(Marginal((COLOUR, AGE)), "fixed", 1, every=True)),
+        Case(Shared(Marginal((ONLY,)), "hours", 3), ("squared", "l1", "linf", "block"), ONE_VALUE),
     ],
     "sigmoid": [
         Case(SigmoidSum(("hours",), (2.0,), 1.0)),

@@ -40,8 +40,8 @@ def save_fitted(state: Any, folder: Path, *, schema: Schema, settings: Mapping[s
     np.savez_compressed(path, **parts)
 
 
-def load_fitted(folder: Path, *, generator: Generator[Any], schema: Schema, settings: Mapping[str, Any]) -> Any:
-    """The generator's state, or None where there is none that fits."""
+def load_fitted(folder: Path, *, kind: type, schema: Schema, settings: Mapping[str, Any]) -> Any:
+    """The state, if it is of this class, or None where there is none that fits."""
     try:
         with zipfile.ZipFile(folder / NAME) as archive:
             sizes = [entry.file_size for entry in archive.infolist()]
@@ -53,11 +53,17 @@ def load_fitted(folder: Path, *, generator: Generator[Any], schema: Schema, sett
                 return None
             arrays = [file[f"array{k}"] for k in range(len(sizes) - 1)]
         state = rebuilt(head["tree"], arrays, schema)
-        return state if type(state) is get_type_hints(generator.sample)["state"] else None
+        return state if type(state) is kind else None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, RecursionError, MemoryError):
         return None
     except (UserError, zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError):
         return None
+
+
+def state_class(generator: Generator[Any]) -> type:
+    """The class of a generator's states."""
+    found: type = get_type_hints(generator.sample)["state"]
+    return found
 
 
 def _digest(folder: Path, settings: Mapping[str, Any]) -> str:

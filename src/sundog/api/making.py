@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING
 
 from sundog.api.release import finish_release, today
 from sundog.api.release_folder import clear_release_folder
-from sundog.api.writing import Format, prepare_folder, write_table
+from sundog.api.writing import Format, linked_name, prepare_folder, write_linked, write_table
+from sundog.domain.linked.views import LinkedSchema
+from sundog.generate.linked.rows import LinkedRows
 from sundog.methods.loop import Report, check_rows
 from sundog.report.record import Record
 
 if TYPE_CHECKING:
+    from sundog.api.linked import LinkedModel
     from sundog.api.model import Model
     from sundog.api.options import Signing
     from sundog.api.synthesizer import Synthesizer
+    from sundog.domain import Schema
     from sundog.domain.rows import Rows
 
 RELEASE = (
@@ -42,16 +46,24 @@ class Place:
     format: Format = "csv"
     force: bool = False
     where: str | None = None
+    linked: tuple[str, ...] = ()
+    """The names of linked tables, where there are several."""
 
     @property
-    def table(self) -> Path:
-        """The synthetic table's file."""
-        return self.folder / f"synthetic.{self.format}"
+    def tables(self) -> list[Path]:
+        """The synthetic tables' files."""
+        names = [linked_name(name, self.format) for name in self.linked] or [f"synthetic.{self.format}"]
+        return [self.folder / name for name in names]
 
     @property
     def files(self) -> list[str]:
         """All files of the release."""
-        return [str(self.table), *(str(self.folder / name) for name in RELEASE)]
+        return [*(str(path) for path in self.tables), *(str(self.folder / name) for name in RELEASE)]
+
+
+def linked_names(schema: "Schema") -> tuple[str, ...]:
+    """The names of the tables of a package; none for one table."""
+    return tuple(table.name for table in schema.package.tables) if isinstance(schema, LinkedSchema) else ()
 
 
 @dataclass(frozen=True)
@@ -85,7 +97,7 @@ def make_release(
     return len(made)
 
 
-def remake_release(model: "Model", *, place: Place, signing: "Signing", report: Report) -> int:
+def remake_release(model: "Model | LinkedModel", *, place: Place, signing: "Signing", report: Report) -> int:
     """A release from earlier measurements: no private data, no cost. The number of its rows."""
     report("sampling")
     made = model.rows(place.rows, where=place.where)
@@ -95,10 +107,16 @@ def remake_release(model: "Model", *, place: Place, signing: "Signing", report: 
     return len(made)
 
 
-def _finish(model: "Model", rows: "Rows", *, place: Place, record: Record, signing: "Signing") -> None:
+def _finish(
+    model: "Model | LinkedModel", rows: "Rows | LinkedRows", *, place: Place, record: Record, signing: "Signing"
+) -> None:
     """The table, the report, and the certificate last."""
-    model.report(place.folder / "report.html", rows=rows if place.where is None else None)
-    write_table(rows, place.table)
+    shown = rows if place.where is None else None
+    model.report(place.folder / "report.html", rows=shown)  # type: ignore[arg-type]  # its own rows
+    if isinstance(rows, LinkedRows):
+        write_linked(rows, place.folder, format=place.format)
+    else:
+        write_table(rows, place.tables[0])
     given = [] if place.where is None else [f"The rows are drawn given a condition: {place.where}."]
     method, remark = model.recipe.name, " ".join([*model.unsupported, *given]) or None
     finish_release(place.folder, model.released, method=method, record=record, remark=remark, signing=signing)

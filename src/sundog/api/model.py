@@ -15,12 +15,16 @@ from pyarrow import parquet
 
 from sundog.api.answer import Answers, Asked, Names, Probabilities, question_of
 from sundog.api.fitted import NAME as FITTED
-from sundog.api.fitted import load_fitted, save_fitted
-from sundog.api.options import Fitting
+from sundog.api.fitted import load_fitted, save_fitted, state_class
+from sundog.api.linked import FORMAT as LINKED
+from sundog.api.linked import LinkedModel
+from sundog.api.options import Fitting, Generation
 from sundog.api.release import finish_release
 from sundog.api.release_folder import check_saving, clear_release_folder
 from sundog.domain import Schema
 from sundog.domain.conditions import Condition, satisfied
+from sundog.domain.linked.reading import refuse_linked
+from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.rows import Rows
 from sundog.domain.where import Where, condition_of
 from sundog.errors import UserError
@@ -80,6 +84,7 @@ class Model:
         """
         released = released if schema is None else amended(released, Schema.of(schema))
         Fitting(method, settings, public, seed, ignore_unsupported)
+        refuse_linked(released.schema, "Model.from_released")
         check_generator_settings(settings or {})
         recipe = with_settings(recipe_of(method), settings or {})
         queries = [measurement.query for measurement in released.measurements]
@@ -220,7 +225,7 @@ class Model:
         return target
 
 
-def load(folder: str | Path) -> Model:
+def load(folder: str | Path) -> "Model | LinkedModel":
     """The model that `save` wrote, as it was fitted; fitted again, saying so in `note`, where fitted.npz is not of use."""
     source = Path(folder)
     settings = read_json(source / "model.json", what="saved model", absent="save one with model.save(folder)")
@@ -229,8 +234,10 @@ def load(folder: str | Path) -> Model:
         raise UserError(f"{str(folder)!r} holds no saved model; save one with model.save(folder).")
     public = source / PUBLIC if "public" in settings else None
     released = Released.load(source / "released.json")
+    if settings.get("format") == LINKED:
+        return LinkedModel.load(source, released, settings)
     recipe = with_settings(recipe_of(method), changed)
-    state = load_fitted(source, generator=recipe.generator, schema=released.schema, settings=settings)
+    state = load_fitted(source, kind=state_class(recipe.generator), schema=released.schema, settings=settings)
     if state is None:
         return replace(_fitted(released, recipe, seed=seed, public=public), refitted=True)
     return Model(released, recipe, seed, state, public_rows_of(public, released.schema), opened=True)
@@ -258,6 +265,14 @@ def public_rows_of(public: Any, schema: Schema) -> Rows | None:
     if public is None or isinstance(public, Rows):
         return public
     return open_synthetic(public, schema).read(schema)
+
+
+def model_of(released: Released, fitting: Fitting) -> "Model | LinkedModel":
+    """A model of earlier measurements, of one table or of linked ones: no private data, no cost."""
+    if isinstance(released.schema, LinkedSchema):
+        seed = fresh_seed() if fitting.seed is None else fitting.seed
+        return LinkedModel.from_released(released, Generation(**vars(fitting)), seed=seed)
+    return Model.from_released(released, **vars(fitting))
 
 
 def fresh_seed() -> int:

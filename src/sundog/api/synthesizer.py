@@ -16,24 +16,30 @@ from typing import Any
 from sundog.api.charging import curator_for
 from sundog.api.dry_run import DryRun, dry_run
 from sundog.api.frames import FrameKind, as_frame, frame_kind
+from sundog.api.linked import LinkedModel, fit_linked, linked_privacy, linked_search, located
 from sundog.api.model import Model, fresh_seed, public_rows_of
 from sundog.api.options import Charged, Consent, Generation, Privacy, meanings
 from sundog.api.release import record_of
 from sundog.domain import Schema
+from sundog.domain.linked.reading import declared
+from sundog.domain.linked.views import LinkedSchema
+from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
 from sundog.domain.where import Where
 from sundog.errors import UserError
+from sundog.generate.linked.linked_search import LinkedSearch
 from sundog.methods.checks import check_recipe, check_requests
 from sundog.methods.loop import Report, run
 from sundog.methods.own_workload import with_workload
+from sundog.methods.recipe import Recipe
 from sundog.methods.recipes import recipe_of
 from sundog.methods.settings import with_settings
 from sundog.postprocess.measures import check_measures, measures_of
 from sundog.private.curator import Curator
-from sundog.private.table import PrivateTable
+from sundog.private.table import PrivateTable, PrivateTables
 from sundog.progress import listening
 from sundog.queries.workload import Workload
-from sundog.random.keys import key_of, split
+from sundog.random.keys import Key, key_of, split
 from sundog.released import Released
 from sundog.report.record import Record
 from sundog.select.everything import shares_of
@@ -43,7 +49,7 @@ class Synthesizer:
     """Fits a method to a private table once, within a budget, and then samples as often as you like.
 
     Args:
-        schema: a Schema, a Table Schema document, or the path of one.
+        schema: a Schema, a Table Schema document, a Data Package of linked tables, or the path of one.
     """
 
     def __init__(
@@ -72,27 +78,39 @@ class Synthesizer:
     ) -> None:
         self._given = {name: value for name, value in locals().items() if name != "self"}
         self._frame: FrameKind = "arrow"
-        self.schema = Schema.of(schema)
+        self.schema = declared(schema)
         self.privacy = Privacy(epsilon, delta, rho, neighbours, unit, rows_per_unit)
         self.generation = Generation(method, settings, public, seed, ignore_unsupported, workload, adjust, adjust_share)
-        recipe = recipe_of(method)
-        if workload is not None:
-            recipe = with_workload(recipe, _workload(workload, self.schema))
-        self.recipe = with_settings(recipe, settings or {})
-        self._public = public_rows_of(public, self.schema)
-        if adjust is not None:
-            check_measures(adjust, self.schema)
-        check_recipe(self.recipe, self.schema, public=self._public)
-        check_requests(self.recipe, self.schema, queries=self.recipe.queries(self.schema), ignore=ignore_unsupported)
+        self._search: LinkedSearch | None = None
+        self._public: Rows | None = None
+        if isinstance(self.schema, LinkedSchema):
+            self._search, self.privacy = linked_search(self.generation), linked_privacy(self.privacy, self.schema)
+            self.recipe = recipe_of(method)
+        else:
+            self.recipe = self._checked_recipe()
         self.unit = self.privacy.protected_unit()
         self.dataset = Charged(dataset=dataset).account(self.schema.name)
         self._charged = Charged(ledger, self.dataset)
         self.seed = fresh_seed() if seed is None else seed
         self.consent = Consent(confirmed, rows_about, accept_unreviewed)
         self.consent.check(self.schema, self.privacy)
-        self._model: Model | None = None
+        self._model: Model | LinkedModel | None = None
         self.paid_for: Released | None = None
         """What an interrupted fit had already measured: `Model.from_released` can use it at no further cost."""
+
+    def _checked_recipe(self) -> Recipe:
+        """The recipe for one table; refuses, before anything is spent, what does not fit together."""
+        asked = self.generation
+        recipe = recipe_of(asked.method)
+        if asked.workload is not None:
+            recipe = with_workload(recipe, _workload(asked.workload, self.schema))
+        recipe = with_settings(recipe, asked.settings or {})
+        self._public = public_rows_of(asked.public, self.schema)
+        if asked.adjust is not None:
+            check_measures(asked.adjust, self.schema)
+        check_recipe(recipe, self.schema, public=self._public)
+        check_requests(recipe, self.schema, queries=recipe.queries(self.schema), ignore=asked.ignore_unsupported)
+        return recipe
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """What it was made with, by name: `sklearn.base.clone` makes another one from it, not fitted."""
@@ -112,7 +130,8 @@ class Synthesizer:
         return f"Synthesizer(method={self.recipe.name!r}, dataset={self.dataset!r}, {state})"
 
     def _repr_html_(self) -> str:
-        return f"<code>{html.escape(repr(self))}</code>" if self._model is None else self._model._repr_html_()
+        known = isinstance(self._model, Model)
+        return self.model._repr_html_() if known else f"<code>{html.escape(repr(self))}</code>"
 
     def fit(
         self,
@@ -136,21 +155,34 @@ class Synthesizer:
                 "fit: a fit that broke off has spent its budget, and what it measured is in paid_for (see "
                 "Model.from_released); fit(..., spend_again=True) spends it once more."
             )
-        curator = self._curator(PrivateTable(table, dialect=self.schema.dialect, sql=sql))
+        curator = self._curator(self._private(table, sql))
         fit_key, _ = split(key_of(self.seed), 2)
         try:
             with listening(report or _silent):
-                released, state = run(
-                    fit_key, curator, recipe=self.recipe, report=report or _silent, public=self._public
-                )
-                if self.generation.adjust is not None:
-                    released = self._measured_adjustments(curator, state)
+                self._model = self._fitted(fit_key, curator, report=report or _silent)
         except BaseException:
             self.paid_for = curator.released()
             raise
-        self._frame = frame_kind(table)
-        self._model = Model(released, self.recipe, self.seed, state, self._public)
+        self._frame = frame_kind(next(iter(table.values())) if isinstance(table, Mapping) and self._search else table)
         return self
+
+    def _private(self, table: Any, sql: str | None) -> PrivateTable:
+        """What was given, closed to everything but the curator."""
+        if not isinstance(self.schema, LinkedSchema):
+            return PrivateTable(table, dialect=self.schema.dialect, sql=sql)
+        if sql is not None:
+            raise UserError("sql: linked tables are read by their names; leave it out, or make views of these names.")
+        return PrivateTables(self.schema.package, located(self.schema.package, table))
+
+    def _fitted(self, key: Key, curator: Curator, *, report: Report) -> Model | LinkedModel:
+        if self._search is not None:
+            released, tables = fit_linked(key, curator, search=self._search, report=report)
+            settings = tuple((self.generation.settings or {}).items())
+            return LinkedModel(released, self._search, self.seed, tables, settings)
+        released, state = run(key, curator, recipe=self.recipe, report=report, public=self._public)
+        if self.generation.adjust is not None:
+            released = self._measured_adjustments(curator, state)
+        return Model(released, self.recipe, self.seed, state, self._public)
 
     @property
     def ledger_path(self) -> Path:
@@ -188,7 +220,7 @@ class Synthesizer:
         )
 
     @property
-    def model(self) -> Model:
+    def model(self) -> Any:
         """The fitted model: what was released and what was learned from it."""
         if self._model is None:
             raise UserError("this synthesizer is not fitted; call fit(table) first.")
@@ -203,9 +235,13 @@ class Synthesizer:
         """Synthetic rows in the kind of frame that `fit` took (pandas, polars), else as an Arrow table.
 
         By default as many as the table has, as far as that was released. `where`: rows given a condition, such as
-        "age >= 65 and sex = female" or {"sex": "female", "age": (60, 80)}.
+        "age >= 65 and sex = female" or {"sex": "female", "age": (60, 80)}. Of linked tables: a dictionary of tables by name,
+        with so many roots.
         """
-        return as_frame(self.model.sample(rows, seed=seed, where=where), self._frame)
+        made = self.model.sample(rows, seed=seed, where=where)
+        if isinstance(made, dict):
+            return {name: as_frame(table, self._frame) for name, table in made.items()}
+        return as_frame(made, self._frame)
 
     def record(self, *, purpose: str | None = None, approved_by: str | None = None) -> Record:
         """What the certificate says of the circumstances: the day, the account's balance, disclosures so far."""

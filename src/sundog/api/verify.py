@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from sundog.api.release import SEALED, hashes
-from sundog.api.release_folder import FILES
+from sundog.api.release_folder import is_release_file, is_table
 from sundog.api.signing import signed_by
+from sundog.domain import Schema
+from sundog.domain.linked.views import LinkedSchema
 from sundog.errors import UserError
 from sundog.evaluate.reading import open_synthetic, read_synthetic
 from sundog.postprocess.constraints import violations
@@ -21,8 +23,9 @@ from sundog.private.accountant import Accounting, accounting_of, spent_epsilon
 from sundog.private.ledger import Entry, Ledger
 from sundog.released import Payment, Released
 from sundog.report.certificate import certificate
+from sundog.sources import open_table
+from sundog.sources.linked import LinkedSource
 
-TABLES = ("synthetic.csv", "synthetic.parquet", "adjusted.csv", "adjusted.parquet")
 RECORDED = (
     "certificate",
     "sundog",
@@ -61,9 +64,13 @@ def verify(folder: str | Path, *, ledger: str | Path | None = None, key: str | P
     if released is not None:
         found += _statements(document, released)
         found += _claim(released)
-        for name in (name for name in TABLES if name in document["files"] and (place / name).is_file()):
+        tables = [name for name in document["files"] if is_table(name) and (place / name).is_file()]
+        for name in tables:
             checked.append(f"{name} against schema and constraints")
-            found += _rows(place / name, released)
+            found += _rows(place / name, _schema_of(name, released.schema))
+        if isinstance(released.schema, LinkedSchema):
+            checked.append("keys and numbers of children")
+            found += _links(place, tables, released.schema)
     if ledger is not None and released is not None:
         checked.append(f"{len(released.payments)} receipts against the ledger")
         found += _receipts(released, Ledger(Path(ledger)))
@@ -97,7 +104,7 @@ def _files(folder: Path, stated: Mapping[str, Any]) -> Iterator[str]:
         elif (folder / name).is_symlink():
             yield f"{name}: it is a link, and what it leads to can change; put the file itself there."
     for name in sorted({path.name for path in folder.iterdir()} - set(stated) - set(SEALED)):
-        known = "a file that the certificate does not name" if name in FILES else "no part of a release"
+        known = "a file that the certificate does not name" if is_release_file(name) else "no part of a release"
         yield f"{name}: {known}; do not publish it with this folder."
 
 
@@ -148,9 +155,28 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _rows(path: Path, released: Released) -> Iterator[str]:
+def _schema_of(name: str, schema: Schema) -> Schema:
+    """The schema of a table by its file's name."""
+    if not isinstance(schema, LinkedSchema):
+        return schema
+    table = name.split(".")[1]
+    return next((each.schema for each in schema.package.tables if each.name == table), schema)
+
+
+def _links(folder: Path, files: list[str], schema: LinkedSchema) -> Iterator[str]:
+    """Whether every row has a parent, no key occurs twice, and no parent has more children than declared."""
+    held = {name.split(".")[1]: name for name in files}
+    lacking = [table.name for table in schema.package.tables if table.name not in held]
+    if lacking:
+        yield f"the table {lacking[0]!r} is not among the files."
+        return
+    opened = {name: open_table(str(folder / file)) for name, file in held.items()}
+    yield from (f"{held[name]}: {what}" for name, what in LinkedSource(schema.package, opened).faults())
+
+
+def _rows(path: Path, schema: Schema) -> Iterator[str]:
     try:
-        table = read_synthetic(open_synthetic(str(path), released.schema), released.schema, name=path.name)
+        table = read_synthetic(open_synthetic(str(path), schema), schema, name=path.name)
     except UserError as error:
         yield f"{path.name}: {error}"
         return

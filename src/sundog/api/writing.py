@@ -13,6 +13,7 @@ from sundog.errors import UserError
 
 if TYPE_CHECKING:
     from sundog.domain.rows import Rows
+    from sundog.generate.linked.rows import LinkedRows
 
 Format = Literal["csv", "parquet"]
 """The formats of synthetic tables."""
@@ -68,14 +69,30 @@ def write_confidential(path: Path, text: str) -> None:
 
 def write_table(rows: "Rows", path: Path) -> None:
     """Synthetic rows as CSV or Parquet, by the file's ending; weights, where there are any, as a last column."""
+    _write(rows.to_arrow() if path.suffix == ".parquet" else rows.to_text(), path)
+
+
+def write_linked(rows: "LinkedRows", folder: Path, *, format: Format) -> None:
+    """Synthetic linked tables, each in a file of its own."""
+    tables = rows.to_arrow() if format == "parquet" else rows.to_text()
+    for name, table in tables.items():
+        _write(table, folder / linked_name(name, format))
+
+
+def linked_name(table: str, format: Format) -> str:
+    """The file of one of several synthetic tables."""
+    return f"synthetic.{table}.{format}"
+
+
+def _write(table: Any, path: Path) -> None:
     if path.suffix == ".parquet":
         from pyarrow import parquet
 
-        parquet.write_table(rows.to_arrow(), path)
+        parquet.write_table(table, path)
     else:
         from pyarrow import csv
 
-        csv.write_csv(rows.to_text(), path, csv.WriteOptions(quoting_style="needed"))
+        csv.write_csv(table, path, csv.WriteOptions(quoting_style="needed"))
 
 
 def document_text(document: Mapping[str, Any]) -> str:

@@ -74,6 +74,7 @@ def answer(folder: Folder, *, asking: Asking, csv: Csv = None, force: o.Force = 
 def _answers(folder: Path) -> "Answers":
     """What answers from a release; synthetic rows are made only where a question needs them."""
     from sundog.api.answer import Answers
+    from sundog.domain.linked.reading import refuse_linked
     from sundog.domain.rows import Rows
     from sundog.released import Released
 
@@ -87,9 +88,11 @@ def _answers(folder: Path) -> "Answers":
                 f"{str(folder)!r} holds measurements but no model, and this question needs synthetic rows, since no released "
                 "measurement covers it; make them with: sundog generate."
             )
-        return load(path.parent).rows()
+        return load(path.parent).rows()  # type: ignore[return-value]  # of one table, as was checked
 
-    return Answers(Released.load(path), rows)
+    released = Released.load(path)
+    refuse_linked(released.schema, "answer")
+    return Answers(released, rows)
 
 
 def _columns(text: str | None, names: tuple[str, ...]) -> list[str]:

@@ -15,6 +15,7 @@ from sundog.errors import UserError
 
 if TYPE_CHECKING:
     from sundog.api.evaluation import Evaluation
+    from sundog.domain import Schema
 
 Real = Annotated[str, typer.Option("--real", help="The real table; the disclosure is written into the ledger.")]
 Test = Annotated[str | None, typer.Option("--test", help="Real rows that the synthesizer never saw, for learning.")]
@@ -75,12 +76,16 @@ def evaluate(
     """Compare synthetic tables with the real one. CONFIDENTIAL: not for release; the ledger records the disclosure."""
     with progress("starting") as report:
         from sundog.api.evaluate import evaluate_tables
+        from sundog.api.making import linked_names
         from sundog.released import Released
 
         for written in (html, scores):
             if written is not None:
                 prepare_file(written, force=force)
-        public = tables.amend(load_schema(schema))
+        public = tables.amend(load_schema(schema, linked=True))
+        if linked_names(public):
+            _evaluate_linked(tables, public, comparing, charged=charged, as_json=json, files=(html, scores))
+            return
         found = evaluate_tables(
             tables.real,
             _named([tables.synthetic, *(tables.compare or []), *(tables.more or [])]),
@@ -101,6 +106,35 @@ def evaluate(
             found.to_parquet(scores)
     files = [f"{kind} (mode 0600): {path}" for kind, path in (("Page", html), ("Scores", scores)) if path is not None]
     say(found.to_json(), [*text_lines(found), *files], as_json=json)
+
+
+def _evaluate_linked(
+    tables: EvaluatedTables,
+    schema: "Schema",
+    comparing: Comparing,
+    *,
+    charged: Charged,
+    as_json: bool,
+    files: tuple[Path | None, Path | None],
+) -> None:
+    """The figures of linked tables; they are one package against another, in words and JSON."""
+    from sundog.api.evaluate_linked import evaluate_linked
+
+    if any([*files, tables.more, tables.compare, tables.test, comparing.released, comparing.analysis]):
+        raise UserError(
+            "evaluate: of linked tables one release is compared with the real tables, in text or --json; leave out --html, "
+            "--scores, --compare, --test, --released and --analysis."
+        )
+    found = evaluate_linked(
+        tables.real,
+        tables.synthetic,
+        schema=schema,
+        dataset=charged.account(schema.name, tables.real),
+        ledger=charged.ledger,
+        learning=comparing.learning,
+        seed=comparing.seed,
+    )
+    say(found.to_json(), found.to_lines(), as_json=as_json)
 
 
 def _named(paths: list[Path]) -> dict[str, Path]:

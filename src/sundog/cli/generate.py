@@ -8,7 +8,7 @@ import typer
 from sundog.api.options import Fitting, Signing
 from sundog.cli import options as o
 from sundog.cli.groups import Writing, grouped
-from sundog.cli.output import load_schema, progress, say
+from sundog.cli.output import load_schema, progress, say, table_lines
 
 
 @grouped
@@ -32,9 +32,10 @@ def generate(
 ) -> None:
     """Generate synthetic rows from released measurements, as often as you like, with any method that can use them."""
     with progress("starting") as report:
-        from sundog.api.making import Place, remake_release
-        from sundog.api.model import Model
+        from sundog.api.making import Place, linked_names, remake_release
+        from sundog.api.model import model_of
         from sundog.api.writing import prepare_folder
+        from sundog.domain.linked.reading import refuse_linked
         from sundog.domain.where import condition_of
         from sundog.methods.loop import check_rows
         from sundog.released import Released
@@ -42,6 +43,8 @@ def generate(
 
         signing.check()
         measurements = Released.load(released)
+        if schema is not None or where is not None:
+            refuse_linked(measurements.schema, "generate --schema and --where")
         if schema is not None:
             measurements = amended(measurements, load_schema(schema))
         check_rows(rows, measurements.schema)
@@ -49,8 +52,8 @@ def generate(
             condition_of(where, measurements.schema.widened)
         prepare_folder(out, force=writing.force)
         report(f"fitting {fitting.method}")
-        model = Model.from_released(measurements, **vars(fitting))
-        place = Place(out, rows, writing.format, where=where)
+        model = model_of(measurements, fitting)
+        place = Place(out, rows, writing.format, where=where, linked=linked_names(measurements.schema))
         made = remake_release(model, place=place, signing=signing, report=report)
     result: dict[str, Any] = {
         "method": fitting.method,
@@ -59,7 +62,7 @@ def generate(
         "warnings": list(model.warnings),
     }
     lines = [
-        f"Synthetic table: {place.table} ({made} rows)",
+        *table_lines(place, made),
         f"Report:          {out / 'report.html'}",
         f"Certificate:     {out / 'certificate.html'} (and certificate.json)",
     ]

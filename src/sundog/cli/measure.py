@@ -12,7 +12,7 @@ from sundog.cli.synthesize import spent, synthesizer_for
 def measure(
     table: TableOptions,
     *,
-    schema: o.SchemaFile,
+    schema: o.SchemaOrPackage = None,
     out: o.OutFile,
     paying: Paying,
     generation: Generation,

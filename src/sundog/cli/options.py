@@ -9,6 +9,10 @@ Data = Annotated[
     str, typer.Argument(help="The private table: a text, Parquet, Excel, Stata, SPSS, SAS or DuckDB file, or a glob.")
 ]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="The public schema (Table Schema JSON).")]
+SchemaOrPackage = Annotated[
+    Path | None,
+    typer.Option("--schema", help="The public schema (Table Schema JSON); a datapackage.json brings its own."),
+]
 Delimiter = Annotated[str | None, typer.Option(help="The separator of a text file; default: comma, or tab for .tsv.")]
 Signs = Annotated[
     bool | None, typer.Option("--signs/--no-signs", help="Signs such as $ or % may stand around numbers in text.")

@@ -13,6 +13,7 @@ from sundog.errors import UserError
 from sundog.progress import listening
 
 if TYPE_CHECKING:
+    from sundog.api.making import Place
     from sundog.domain import Schema
 
 
@@ -36,12 +37,16 @@ def progress(message: str) -> Iterator[Callable[[str], None]]:
             yield show
 
 
-def load_schema(path: Path) -> "Schema":
-    """The schema of a command, with a word on standard error about keys that are left out of everything."""
+def load_schema(path: Path, *, linked: bool = False) -> "Schema":
+    """The schema of a command, of linked tables where it takes them, with a word on standard error about keys that are left out of everything."""
     from sundog.api.schema import unknown_note
+    from sundog.domain.linked.package import is_package
+    from sundog.domain.linked.views import LinkedSchema
     from sundog.domain.schema import Schema, load_document
 
     document = load_document(path)
+    if linked and is_package(document):
+        return LinkedSchema.from_document(document)
     schema, note = Schema.from_json(document), unknown_note(document)
     if note:
         typer.echo(f"Note: {path}: {note}", err=True)
@@ -67,6 +72,16 @@ def read_settings(given: list[str] | None) -> dict[str, Any]:
 def say(result: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
     """The outcome on standard output: one JSON object, or sentences."""
     typer.echo(json.dumps(result, ensure_ascii=False) if as_json else "\n".join(lines))
+
+
+def table_lines(place: "Place", rows: int) -> list[str]:
+    """Where the synthetic tables are, and how many rows (or roots) they have."""
+    if len(place.tables) == 1:
+        return [f"Synthetic table: {place.tables[0]} ({rows} rows)"]
+    return [
+        f"Synthetic tables ({rows} records of {place.linked[0]}):",
+        *(f"                 {path}" for path in place.tables),
+    ]
 
 
 def tell_kept(path: Path) -> None:

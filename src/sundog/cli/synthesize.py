@@ -9,7 +9,8 @@ import typer
 from sundog.api.options import Generation, Signing
 from sundog.cli import options as o
 from sundog.cli.groups import Paying, TableOptions, Writing, grouped
-from sundog.cli.output import load_schema, progress, say, tell_kept
+from sundog.cli.output import load_schema, progress, say, table_lines, tell_kept
+from sundog.errors import UserError
 
 if TYPE_CHECKING:
     from sundog.api.making import Place
@@ -33,7 +34,7 @@ class Result(Writing):
 def synthesize(
     table: TableOptions,
     *,
-    schema: o.SchemaFile,
+    schema: o.SchemaOrPackage = None,
     paying: Paying,
     generation: Generation,
     signing: Signing,
@@ -44,7 +45,7 @@ def synthesize(
     Writes synthetic.csv (or .parquet), a report, the certificate, the measurements and README.txt into the folder.
     """
     with progress("starting") as report:
-        from sundog.api.making import Place, make_release
+        from sundog.api.making import Place, linked_names, make_release
         from sundog.methods.loop import check_rows
 
         signing.check()
@@ -54,7 +55,8 @@ def synthesize(
             dry = synthesizer.dry_run()
             say(dry.to_json(), dry.to_lines(), as_json=result.json)
             return
-        place = Place(result.out, result.rows, result.format, result.force)
+        names = linked_names(synthesizer.schema)
+        place = Place(result.out, result.rows, result.format, result.force, names)
         rows = make_release(synthesizer, table.private(), place=place, signing=signing, report=report, kept=tell_kept)
     _tell(synthesizer, place, rows=rows, as_json=result.json)
 
@@ -65,7 +67,7 @@ def _tell(synthesizer: "Synthesizer", place: "Place", *, rows: int, as_json: boo
 
     guarantee = synthesizer.released.guarantee
     lines = [
-        f"Synthetic table: {place.table} ({rows} rows)",
+        *table_lines(place, rows),
         f"Report:          {place.folder / 'report.html'}",
         f"Certificate:     {place.folder / 'certificate.html'} (and certificate.json)",
         f"Measurements:    {place.folder / 'released.json'}",
@@ -84,13 +86,26 @@ def _tell(synthesizer: "Synthesizer", place: "Place", *, rows: int, as_json: boo
     say(result, lines, as_json=as_json)
 
 
-def synthesizer_for(schema: Path, table: TableOptions, *, paying: Paying, generation: Generation) -> "Synthesizer":
+def synthesizer_for(
+    schema: Path | None, table: TableOptions, *, paying: Paying, generation: Generation
+) -> "Synthesizer":
     """The synthesizer that a command's options describe."""
     from sundog.api.synthesizer import Synthesizer
 
-    facts = table.amend(load_schema(schema))
+    facts = table.amend(load_schema(schema or package_path(table.data), linked=True))
     named = replace(paying.charged, dataset=paying.charged.account(facts.name, table.data))
     return Synthesizer(facts, **vars(paying.privacy), **vars(generation), **vars(named), **vars(paying.consent))
+
+
+def package_path(data: str) -> Path:
+    """A package says itself what its tables are; any other data needs a schema."""
+    path = Path(data)
+    named = path / "datapackage.json" if path.is_dir() else path
+    if named.suffix.lower() != ".json":
+        raise UserError(
+            "--schema: it is needed; draft one with: sundog schema draft DATA. Only a datapackage.json brings its own."
+        )
+    return named
 
 
 def spent(synthesizer: "Synthesizer") -> dict[str, Any]:

@@ -54,6 +54,11 @@ class Schema:
         """The modelled columns' names, in order."""
         return tuple(column.name for column in self.columns)
 
+    @property
+    def declared_names(self) -> tuple[str, ...]:
+        """The columns that the owner declared."""
+        return self.names
+
     @cached_property
     def shown(self) -> tuple[Column, ...]:
         """The columns as they come out: in place of a distance the field that it gives."""
@@ -90,7 +95,7 @@ class Schema:
 
     def with_dialect(self, changes: Mapping[str, Any]) -> "Schema":
         """The schema with other keys of its `dialect`: how a text file of this table is written."""
-        return Schema.from_json(amend_dialect(self.document, changes)) if changes else self
+        return type(self).from_json(amend_dialect(self.document, changes)) if changes else self
 
     def unreviewed_as(self, other: "Schema") -> "Schema":
         """The schema with those fields marked as read off the rows that another one marks so: a mark is never lost."""
@@ -105,6 +110,11 @@ class Schema:
     @staticmethod
     def from_json(document: Mapping[str, Any]) -> "Schema":
         """A schema from a Data Package Table Schema document."""
+        if "resources" in document and "fields" not in document:
+            raise UserError(
+                "schema: this is a Data Package of linked tables, and what was asked is for one table. Linked tables can be "
+                "synthesized, measured, generated, evaluated and verified; for the rest give the schema of one table."
+            )
         return Schema(**read_document(document))
 
     @staticmethod

@@ -2,7 +2,8 @@
 
 REPLACE: one unit's rows are replaced, the number of rows is public (what the five papers use).
 ADD-REMOVE: one unit's rows are added or removed, the number of rows is private.
-A unit is a row, or all rows that share a value of one column, of which at most `rows` are looked at.
+A unit is a row, or all rows that share a value of one column, of which at most `rows` are looked at, or a record of the root
+of linked tables with everything `below` it.
 """
 
 from dataclasses import dataclass
@@ -21,10 +22,14 @@ class PrivacyUnit:
     neighbours: Neighbours = "add-remove"
     column: str | None = None
     rows: int = 1
+    below: bool = False
+    """Whether a unit is a record of a root table with everything below it, of which only declared numbers of rows are used."""
 
     def __post_init__(self) -> None:
         if self.neighbours not in get_args(Neighbours):
             raise UserError(f"neighbours: found {self.neighbours!r}; allowed are 'add-remove' and 'replace'.")
+        if type(self.below) is not bool:
+            raise UserError("unit: 'below' must be true or false.")
         object.__setattr__(self, "rows", whole_number("rows per unit", self.rows, most=MOST_ROWS))
         if self.column is None and self.rows != 1:
             raise UserError("rows per unit: needs a unit column; name it with --unit COLUMN (unit=... in Python).")
@@ -44,6 +49,8 @@ class PrivacyUnit:
     def describe(self) -> str:
         """Who is protected, in one sentence for certificates."""
         verb = "added or removed" if self.neighbours == "add-remove" else "replaced"
+        if self.below:
+            return f"one record of {(self.column or '').partition('.')[0]!r} with everything below it {verb}"
         if self.column is None:
             return f"one row {verb}" + (" (the number of rows is public)" if self.neighbours == "replace" else "")
         return f"all rows of one value of {self.column!r} (at most {self.rows} are used) {verb}"

@@ -18,6 +18,7 @@ from sundog.errors import UserError
 from sundog.generate.genetic.private_gsd import GeneticState
 from sundog.generate.graphical.private_pgm import GraphicalState
 from sundog.generate.independent import IndependentState
+from sundog.generate.linked.linked_search import LinkedState
 from sundog.generate.particles.privpgd import ParticleState
 from sundog.generate.polished import PolishedState
 from sundog.generate.pooled.pooled_search import PooledState
@@ -34,6 +35,7 @@ STATES: tuple[type, ...] = (
     PooledState,
     NetworkState,
     SoftTable,
+    LinkedState,
 )
 _CLASSES = {kind.__name__: kind for kind in CHECKS}
 KINDS = "biuf"

@@ -12,6 +12,7 @@ import numpy as np
 
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
+from sundog.domain.linked.views import table_columns
 from sundog.domain.rows import Rows
 from sundog.estimate.bins import Leaves
 from sundog.generate.base import Ending
@@ -20,6 +21,8 @@ from sundog.generate.genetic.search import Outcome
 from sundog.generate.graphical.calibrated import CalibratedTree
 from sundog.generate.graphical.private_pgm import GraphicalState
 from sundog.generate.independent import ColumnModel, IndependentState
+from sundog.generate.linked.linked_search import LinkedState
+from sundog.generate.linked.rows import TableRows
 from sundog.generate.particles.embedding import Embedding, Place
 from sundog.generate.particles.privpgd import ParticleState
 from sundog.generate.polished import PolishedState
@@ -178,7 +181,36 @@ def _pooled(state: PooledState) -> bool:
     )
 
 
+def _codes(array: Any, length: int, size: int) -> bool:
+    """Whether these are so many codes of a column of this size."""
+    whole = array.dtype.kind in "iu" and array.shape == (length,)
+    return whole and (not length or bool(array.min() >= 0 and array.max() < size))
+
+
+def _table_rows(table: TableRows) -> bool:
+    return _codes(table.parent, len(table.parent), 2**40) and bool((np.diff(table.parent) >= 0).all())
+
+
+def _linked(state: LinkedState) -> bool:
+    """Every table of the package, codes in their domains, parents in range and sorted, as many children as declared."""
+    package = state.schema.package
+    if list(state.tables) != [table.name for table in package.tables]:
+        return False
+    for table in package.tables:
+        held = state.tables[table.name]
+        above = len(held) if table.parent is None else len(state.tables[table.parent])
+        columns = {column.name: column for column in table_columns(package, table)}
+        fits = set(held.columns) == set(columns) and _codes(held.parent, len(held), above)
+        if not fits or not all(_codes(codes, len(held), columns[name].size) for name, codes in held.columns.items()):
+            return False
+        if np.bincount(held.parent, minlength=1).max() > table.most:
+            return False
+    return len(state.tables[package.root.name]) > 0
+
+
 CHECKS: dict[type, Callable[[Any], bool]] = {
+    LinkedState: _linked,
+    TableRows: _table_rows,
     CalibratedTree: _tree,
     ColumnModel: lambda model: proportions(model.proportions, model.axis.size),
     Embedding: _embedding,

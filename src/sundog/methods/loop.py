@@ -4,8 +4,8 @@ The only place where the public zone hands proposals to the curator. It holds no
 to the released measurements alone, with the run's key, so that anyone who has them can fit it again.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
@@ -16,13 +16,39 @@ from sundog.postprocess.constraints import enforce
 from sundog.private.curator import Curator
 from sundog.queries import Query
 from sundog.random.keys import Key, split
-from sundog.released import Proposal, Released
+from sundog.released import Measurement, Proposal, Released, Scores, Selection
 from sundog.sizes import MOST_ROWS, refuse_beyond_memory, whole_number
 
 CELL_BYTES = 40
 """What one synthetic cell takes on its way from the model to the file, codes, values and text together; measured, 33 to 40."""
 Report = Callable[[str], None]
 """Told what is going on, in a few public words."""
+
+
+class Measuring(Protocol):
+    """What the loop asks of a curator: of the whole table, or of one view of linked ones."""
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that may be asked about."""
+
+    @property
+    def remaining_rho(self) -> float:
+        """What is left to spend."""
+
+    def released(self) -> Released:
+        """What was released so far."""
+
+    def measure(
+        self, queries: Sequence[Query], rho: float, *, shares: Sequence[float] | None = None
+    ) -> list[Measurement]:
+        """Noisy answers."""
+
+    def score(self, selection: Selection, rho: float) -> Scores:
+        """Noisy scores of candidates."""
+
+    def select(self, selection: Selection, rho: float) -> list[Query]:
+        """A private choice among candidates."""
 
 
 def run(
@@ -35,20 +61,20 @@ def run(
     workload = recipe.workload(curator.schema)
     if recipe.first is not None:
         report("measuring columns")
-        _measure_first(curator, recipe, more=bool(workload))
+        measure_first(curator, recipe, more=bool(workload))
         if workload and recipe.rule.reads_model:
             step, later = split(later, 2)
             state = recipe.generator.fit(step, state, released=curator.released())
     if recipe.bins is not None:
         workload = recipe.bins.rebin(workload, curator.released())
     if workload:
-        _rounds(later, curator, recipe=recipe, workload=workload, state=state, report=report)
+        rounds(later, curator, recipe=recipe, workload=workload, state=state, report=report)
     report(f"fitting {recipe.name}")
     released = curator.released()
     return released, fit_released(key, released, recipe=recipe, public=public)
 
 
-def _measure_first(curator: Curator, recipe: Recipe, *, more: bool) -> None:
+def measure_first(curator: Measuring, recipe: Recipe, *, more: bool) -> None:
     """The first queries, the budget divided by use; all of it where nothing else will be measured."""
     if recipe.first is None:
         return
@@ -58,8 +84,8 @@ def _measure_first(curator: Curator, recipe: Recipe, *, more: bool) -> None:
     curator.measure(queries, rho, shares=recipe.first.shares(curator.schema) if recipe.first.shares else by_use)
 
 
-def _rounds(
-    key: Key, curator: Curator, *, recipe: Recipe, workload: tuple[Query, ...], state: Any, report: Report
+def rounds(
+    key: Key, curator: Measuring, *, recipe: Recipe, workload: tuple[Query, ...], state: Any, report: Report
 ) -> None:
     """Ask the rule until it is done, or until Ctrl-C ended a fit that the next choice would have built on."""
     previous: Proposal | None = None
@@ -83,7 +109,7 @@ def _rounds(
     report("Ctrl-C ended the rounds; what was measured so far is used")
 
 
-def _measure(curator: Curator, proposal: Proposal, *, report: Report) -> None:
+def _measure(curator: Measuring, proposal: Proposal, *, report: Report) -> None:
     chosen: list[Query] = []
     if proposal.scoring is not None:
         report(f"scoring {proposal.scoring.blocks} candidates")

@@ -72,6 +72,22 @@ def enforce(key: Key, schema: Schema, *, draw: Draw, rows: int) -> Rows:
     return _exactly(keys[-1], Rows.concatenate(kept, schema), rows, schema)
 
 
+def repaired(key: Key, rows: Rows) -> Rows:
+    """As many rows in the same order, every one satisfying the schema's constraints: mended, or a copy of one that does."""
+    rules = Rules.of(rows.schema)
+    if not len(rows) or not (rules.rows or rules.dependencies):
+        return rows
+    repair_key, copy_key = split(key, 2)
+    dependencies = Dependencies.learn(rules.dependencies, rows)
+    mended = _mended(repair_key, rows, rules, dependencies)
+    fine = _all_hold(mended, rules, dependencies)
+    donors, place = np.flatnonzero(fine), np.arange(len(rows))
+    if not len(donors):
+        raise _contradiction(rows.schema)
+    place[~fine] = donors[np.floor(uniforms(copy_key, int((~fine).sum())) * len(donors)).astype(np.int64)]
+    return mended.take(place)
+
+
 def violations(rows: Rows) -> dict[str, int]:
     """How many rows break each named constraint (a dependency: rows that differ from their group's first)."""
     rules = Rules.of(rows.schema)
@@ -85,6 +101,12 @@ def violations(rows: Rows) -> dict[str, int]:
 
 def _satisfying(key: Key, rows: Rows, rules: Rules, dependencies: Dependencies) -> Rows:
     """The rows after repair, without those that could not be mended."""
+    mended = _mended(key, rows, rules, dependencies)
+    return mended.take(np.flatnonzero(_all_hold(mended, rules, dependencies)))
+
+
+def _mended(key: Key, rows: Rows, rules: Rules, dependencies: Dependencies) -> Rows:
+    """The rows after repair."""
     codes = [column.astype(np.int64) for column in rows.codes]
     for k in split(key, PASSES):
         current = Rows(rows.schema, tuple(codes))
@@ -93,8 +115,7 @@ def _satisfying(key: Key, rows: Rows, rules: Rules, dependencies: Dependencies) 
         for rule_key, rule in zip(split(k, max(len(rules.rows), 1)), rules.rows, strict=False):
             _repair(rule_key, rule, codes, rows.schema)
         codes = dependencies.applied(Rows(rows.schema, tuple(codes)))
-    mended = Rows(rows.schema, tuple(codes))
-    return mended.take(np.flatnonzero(_all_hold(mended, rules, dependencies)))
+    return Rows(rows.schema, tuple(codes))
 
 
 def _all_hold(rows: Rows, rules: Rules, dependencies: Dependencies) -> Bool[np.ndarray, " rows"]:
@@ -129,13 +150,17 @@ def _exactly(key: Key, rows: Rows, wanted: int, schema: Schema) -> Rows:
     if len(rows) >= wanted:
         return rows.take(np.arange(wanted))
     if not len(rows):
-        names = ", ".join(repr(name) for name in _named(schema))
-        raise UserError(
-            f"constraints {names}: no synthetic row satisfies all of them together, not even after repair; "
-            "check that they do not contradict each other or the fields' bounds."
-        )
+        raise _contradiction(schema)
     copies = np.floor(uniforms(key, wanted - len(rows)) * len(rows)).astype(np.int64)
     return rows.take(np.concatenate([np.arange(len(rows)), copies]))
+
+
+def _contradiction(schema: Schema) -> UserError:
+    names = ", ".join(repr(name) for name in _named(schema))
+    return UserError(
+        f"constraints {names}: no synthetic row satisfies all of them together, not even after repair; "
+        "check that they do not contradict each other or the fields' bounds."
+    )
 
 
 def _named(schema: Schema) -> Sequence[str]:

@@ -24,7 +24,7 @@ from sundog.private import noise
 from sundog.private.accountant import JSON, Charge
 from sundog.private.spending import Spending
 from sundog.private.table import PrivateTable, open_private
-from sundog.queries import Query, add_all, sensitivity
+from sundog.queries import Query, Shared, add_all, sensitivity
 from sundog.released import Measurement, NoiseKind, Released, Scores, Selection
 from sundog.sources.base import Source
 
@@ -135,6 +135,10 @@ class Curator:
 
         A value held by one unit alone passes with probability at most `delta`; order is alphabetical.
         """
+        if self.unit.below:
+            raise UserError(
+                f"categories: the labels of {column!r} must be declared; they cannot be bought for linked tables."
+            )
         self._source.check((column,))
         squared = sensitivity.partition_squared(self.unit)
         scale = noise.gaussian_scale(squared, _positive("rho", rho))
@@ -246,6 +250,10 @@ class Curator:
             raise UserError("measure: no query was given.")
         for name in {name for query in queries for name in query.columns}:
             schema.position(name)
+        if self.unit.below and not all(isinstance(query, Shared) for query in queries):
+            raise UserError(
+                "measure: of linked tables only shared queries can be asked; others have no bound per root."
+            )
 
     def _check_selection(self, selection: Selection) -> None:
         """Public rules may propose anything; a score that overflowed would have no sensitivity."""

@@ -5,9 +5,12 @@ to be branded CONFIDENTIAL and kept from release: the guarantee of the certifica
 """
 
 from sundog.domain import Schema
+from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.rows import Rows
+from sundog.errors import UserError
 from sundog.private.ledger import Ledger
-from sundog.private.table import PrivateTable, open_private
+from sundog.private.table import PrivateTable, PrivateTables, open_private
+from sundog.sources.linked import LinkedSource
 
 BRAND = "CONFIDENTIAL: computed on real rows without noise, outside every privacy guarantee. Do not release."
 
@@ -17,3 +20,15 @@ def disclose_rows(table: PrivateTable, schema: Schema, *, purpose: str, dataset:
     open_private(table).check(schema.fields)
     ledger.disclose(dataset, f"CONFIDENTIAL: real rows handed out for {purpose}, without noise")
     return open_private(table).read(schema)
+
+
+def disclose_views(
+    tables: PrivateTables, schema: LinkedSchema, *, purpose: str, dataset: str, ledger: Ledger
+) -> LinkedSource:
+    """Real linked tables, after the disclosure is on the ledger; their views can then be read."""
+    source = open_private(tables)
+    if not isinstance(source, LinkedSource):
+        raise UserError("evaluate: these are no linked tables.")
+    source.check(schema.names)
+    ledger.disclose(dataset, f"CONFIDENTIAL: real rows handed out for {purpose}, without noise")
+    return source

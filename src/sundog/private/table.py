@@ -3,10 +3,13 @@
 It has no length, shows no data, cannot be pickled or copied; only the curator opens it.
 """
 
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from sundog.domain.dialect import STANDARD, Dialect
+from sundog.domain.linked.package import Package
 from sundog.sources import Source, open_table
+from sundog.sources.linked import LinkedSource
 
 
 class PrivateTable:
@@ -36,3 +39,18 @@ class PrivateTable:
 def open_private(table: PrivateTable) -> Source:
     """The rows themselves. For the curator, and for the doors that brand what they do CONFIDENTIAL."""
     return table._PrivateTable__source  # type: ignore[attr-defined]
+
+
+class PrivateTables(PrivateTable):
+    """The private tables of a package, by name, each as for one table or with a query; opened as one source of their views."""
+
+    __slots__ = ()
+
+    def __init__(self, package: Package, tables: Mapping[str, Any]) -> None:
+        opened = {}
+        for table in package.tables:
+            if table.bare and table.name not in tables:
+                continue  # its records are named by the rows below it
+            given, sql = tables[table.name] if isinstance(tables[table.name], tuple) else (tables[table.name], None)
+            opened[table.name] = open_table(given, dialect=table.schema.dialect, sql=sql)
+        super().__init__(LinkedSource(package, opened))

@@ -13,6 +13,7 @@ from sundog.queries.halfspace import Halfspaces
 from sundog.queries.marginal import Marginal
 from sundog.queries.moment import Moments
 from sundog.queries.ranges import Ranges
+from sundog.queries.shared import Shared
 from sundog.queries.sigmoid import SigmoidSum
 from sundog.queries.tree import BinaryTree
 
@@ -27,6 +28,7 @@ __all__ = [
     "Moments",
     "Query",
     "Ranges",
+    "Shared",
     "SigmoidSum",
     "add_all",
     "answer",
@@ -43,6 +45,7 @@ CLASSES: dict[str, type[Query]] = {
     "moments": Moments,
     "sigmoid": SigmoidSum,
     "group_sums": GroupSums,
+    "shared": Shared,
 }
 
 

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from sundog.arrays import whole_array
 from sundog.domain import Schema
+from sundog.domain.linked.reading import schema_from
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.queries import Query, load_query
@@ -19,11 +20,12 @@ from sundog.sizes import MOST_ROWS, whole_number
 LEAST_STDDEV, MOST_STDDEV = 2.0**-21, 2.0**58
 """What noise of the allowed scales can have; see private.noise."""
 MOST_MEASUREMENTS = 10**6
+UNIT = {"neighbours", "column", "rows", "below"}
 
 
 def read_parts(document: Mapping[str, Any]) -> dict[str, Any]:
     """The parts of a release, by the names of its fields."""
-    schema = Schema.from_json(_of(document, "schema", Mapping))
+    schema = schema_from(_of(document, "schema", Mapping))
     rows = document.get("publicRows")
     return {
         "schema": schema,
@@ -71,7 +73,7 @@ def _query(document: Mapping[str, Any], schema: Schema) -> Query:
 
 def _guarantee(document: Mapping[str, Any]) -> Guarantee:
     unit = _of(document, "unit", Mapping)
-    if set(unit) != {"neighbours", "column", "rows"} or not isinstance(unit["column"], str | None):
+    if not {"neighbours", "column", "rows"} <= set(unit) <= UNIT or not isinstance(unit["column"], str | None):
         raise UserError("unit: it must have neighbours, column and rows.")
     accounting = _of(document, "accounting", str)
     if accounting not in ("gaussian", "zcdp"):

@@ -3,8 +3,10 @@
 import math
 from statistics import median
 
+from sundog.domain.linked.views import LinkedSchema
 from sundog.queries import Marginal
 from sundog.released import Measurement, Released
+from sundog.released.per_view import of_view
 
 MEAN_ABSOLUTE = math.sqrt(2 / math.pi)
 """The mean absolute value of a normal variable, in standard deviations."""
@@ -12,6 +14,9 @@ MEAN_ABSOLUTE = math.sqrt(2 / math.pi)
 
 def choices(released: Released) -> tuple[str, ...]:
     """A few sentences, in the order in which the choices were made."""
+    if isinstance(released.schema, LinkedSchema):
+        views = [(view.name, of_view(released, view)) for view in released.schema.views]
+        return tuple(f"{name}: {each}" for name, view in views if view.measurements for each in choices(view))
     return tuple(sentence for sentence in (_columns(released), _pairs(released), _left_out(released)) if sentence)
 
 

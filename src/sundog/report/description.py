@@ -8,7 +8,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sundog.domain import Categorical, Column, Numeric
+from sundog.domain import Categorical, Column, Numeric, Schema
+from sundog.domain.linked.package import LinkedTable
+from sundog.domain.linked.views import LinkedSchema
 from sundog.released import Released
 from sundog.report.certificate import claim
 from sundog.report.words import promise, warning_sentences
@@ -36,43 +38,72 @@ MEDIA = {".csv": "text/csv", ".parquet": "application/vnd.apache.parquet"}
 
 def write_description(folder: Path, released: Released, *, method: str | None) -> None:
     """README.txt and datapackage.json, for the files that are in the folder."""
-    rows = next(
-        (name for name in ABOUT if name.startswith(("synthetic.", "adjusted.")) and (folder / name).exists()), None
-    )
-    package = data_package(released, method=method, rows=rows)
+    there = [path.name for path in folder.iterdir() if path.name.startswith(("synthetic.", "adjusted."))]
+    package = data_package(released, method=method, tables=sorted(there))
     text = json.dumps(package, indent=2, ensure_ascii=False) + "\n"
     (folder / "datapackage.json").write_text(text, encoding="utf-8")
-    there = {path.name for path in folder.iterdir()} | {"README.txt", "certificate.json", "certificate.html"}
-    (folder / "README.txt").write_text(_readme(released, method=method, there=there), encoding="utf-8")
+    files = {path.name for path in folder.iterdir()} | {"README.txt", "certificate.json", "certificate.html"}
+    (folder / "README.txt").write_text(_readme(released, method=method, there=files), encoding="utf-8")
 
 
-def data_package(released: Released, *, method: str | None, rows: str | None) -> dict[str, Any]:
-    """The synthetic table as a Data Package."""
+def data_package(released: Released, *, method: str | None, tables: list[str]) -> dict[str, Any]:
+    """The synthetic table, or tables, as a Data Package."""
     described = f"Synthetic rows made by Sundog {__version__}" + (f" (method {method})" if method else "")
-    schema = {
-        "fields": [_field(column) for column in released.schema.shown]
-        + [{"name": each.name, "type": each.type} for each in released.schema.derived]
-        + [{"name": each.name, "type": "string"} for each in released.schema.identifiers if each.regenerate],
-        "missingValues": [""],
-    }
-    resource: dict[str, Any] = {"name": "synthetic", "schema": schema}
-    if rows is not None:
-        ending = Path(rows).suffix
-        resource |= {"path": rows, "format": ending[1:], "mediatype": MEDIA[ending]}
-    else:
-        resource["data"] = []
+    title = "synthetic tables" if isinstance(released.schema, LinkedSchema) else "synthetic table"
     return {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
         "name": _slug(released.dataset),
-        "title": f"{released.dataset}: synthetic table",
+        "title": f"{released.dataset}: {title}",
         "description": f"{described}. {claim(released.guarantee)}",
-        "resources": [resource],
-        "croissant": _croissant(released, described=described, rows=rows),
+        "resources": _resources(released.schema, tables),
+        "croissant": _croissant(released, described=described, tables=tables),
     }
 
 
-def _croissant(released: Released, *, described: str, rows: str | None) -> dict[str, Any]:
-    files = [] if rows is None else [{"@type": "cr:FileObject", "@id": rows, "contentUrl": rows}]
+def _resources(schema: Schema, tables: list[str]) -> list[dict[str, Any]]:
+    """The one table, or the linked ones with their keys."""
+    if not isinstance(schema, LinkedSchema):
+        return [{"name": "synthetic", "schema": _table_schema(schema), **_file(tables[0] if tables else None)}]
+    return [_linked_resource(table, tables) for table in schema.package.tables]
+
+
+def _linked_resource(table: LinkedTable, tables: list[str]) -> dict[str, Any]:
+    file = next((name for name in tables if name.split(".")[1] == table.name), None)
+    keys: dict[str, Any] = {} if table.key is None else {"primaryKey": [table.key]}
+    bounds: dict[str, Any] = {}
+    if table.parent is not None:
+        reference = {"resource": table.parent, "fields": [table.parent_key]}
+        keys["foreignKeys"] = [{"fields": [table.foreign_key], "reference": reference}]
+        bounds = {"maximumPerParent": table.most, "minimumPerParent": table.least}
+    schema: dict[str, Any] = {"fields": []} if table.bare else _table_schema(table.schema)
+    known = {field["name"] for field in schema["fields"]}
+    added = [{"name": key, "type": _key_type(table, key)} for key in table.keys if key not in known]
+    schema["fields"] = [*added, *schema["fields"]]
+    return {"name": table.name, "schema": {**schema, **keys}, **bounds, **_file(file)}
+
+
+def _key_type(table: LinkedTable, key: str) -> str:
+    return "integer" if any(each.name == key and each.whole_number for each in table.schema.identifiers) else "string"
+
+
+def _table_schema(schema: Schema) -> dict[str, Any]:
+    return {
+        "fields": [_field(column) for column in schema.shown]
+        + [{"name": each.name, "type": each.type} for each in schema.derived]
+        + [{"name": each.name, "type": "string"} for each in schema.identifiers if each.regenerate],
+        "missingValues": [""],
+    }
+
+
+def _file(name: str | None) -> dict[str, Any]:
+    if name is None:
+        return {"data": []}
+    ending = Path(name).suffix
+    return {"path": name, "format": ending[1:], "mediatype": MEDIA[ending]}
+
+
+def _croissant(released: Released, *, described: str, tables: list[str]) -> dict[str, Any]:
+    files = [{"@type": "cr:FileObject", "@id": name, "contentUrl": name} for name in tables]
     return {
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.1",
@@ -115,7 +146,8 @@ def _slug(name: str) -> str:
 
 def _readme(released: Released, *, method: str | None, there: set[str]) -> str:
     width = max(len(name) for name in there)
-    listed = [f"  {name:<{width}}  {ABOUT[name]}" for name in ABOUT if name in there]
+    linked = {name: f"the synthetic table {name.split('.')[1]!r}" for name in sorted(there) if name not in ABOUT}
+    listed = [f"  {name:<{width}}  {about}" for name, about in {**linked, **ABOUT}.items() if name in there]
     lines = [
         f"{released.dataset}: a synthetic table",
         "",

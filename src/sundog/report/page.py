@@ -51,7 +51,7 @@ def report_page(released: Released, rows: Rows, *, method: str) -> str:
     pairs = found.pair_facts(released, rows)
     return render(
         "report.html",
-        **_about(released, method=method),
+        **about(released, method=method),
         rows=len(rows),
         choices=choices(released),
         warnings=warning_sentences(released),
@@ -75,7 +75,7 @@ def summary_fragment(released: Released, *, method: str) -> str:
     for measurement in released.measurements:
         groups.setdefault(query_class(measurement.query), []).append(measurement.stddev)
     classes = [(name, len(stddevs), max(stddevs)) for name, stddevs in groups.items()]
-    return render("summary.html", **_about(released, method=method), classes=classes, percent=percent)
+    return render("summary.html", **about(released, method=method), classes=classes, percent=percent)
 
 
 def render(template: str, **values: Any) -> str:
@@ -101,7 +101,8 @@ def _template(name: str) -> str:
     return files("sundog.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def _about(released: Released, *, method: str) -> dict[str, Any]:
+def about(released: Released, *, method: str) -> dict[str, Any]:
+    """What every page says of a release at its top."""
     guarantee = released.guarantee
     return {
         "sundog": __version__,
@@ -133,15 +134,16 @@ def _excess(column: found.ColumnFacts) -> float:
 
 def _column_card(facts: found.ColumnFacts) -> Card:
     chart = Markup(column_chart(facts))  # noqa: S704
-    return Card(facts.column.name, _kind(facts.column), _verdict(facts.disagreement, facts.noise), chart)
+    return Card(facts.column.name, _kind(facts.column), verdict(facts.disagreement, facts.noise), chart)
 
 
 def _pair_card(facts: found.PairFacts) -> Card:
     chart = Markup(pair_chart(facts))  # noqa: S704
-    return Card(" by ".join(facts.columns), "", _verdict(facts.disagreement, facts.noise), chart)
+    return Card(" by ".join(facts.columns), "", verdict(facts.disagreement, facts.noise), chart)
 
 
-def _verdict(disagreement: float | None, noise: float | None) -> str:
+def verdict(disagreement: float | None, noise: float | None) -> str:
+    """How far synthetic and measured counts are apart, beside what noise alone explains."""
     if disagreement is None or noise is None:
         return "not measured"
     return f"{percent(disagreement)} apart; noise alone: {percent(noise)}"

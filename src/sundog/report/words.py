@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from sundog.domain.origin import Origin, grouped
 from sundog.estimate.warnings import warnings_of
 from sundog.released import Guarantee, Released
+from sundog.released.per_view import by_table
 
 USUAL_DELTA = 1e-9
 
@@ -58,8 +59,9 @@ def meaning(guarantee: Guarantee) -> str:
 
 def origins(released: Released) -> dict[Origin, list[str]]:
     """The modelled columns by where their domains come from."""
+    names = released.schema.declared_names
     known: Mapping[str, Origin] = {
-        column.name: released.schema.origins.get(column.fields[0], "declared") for column in released.schema.columns
+        name: released.schema.origins.get(released.schema.column(name).fields[0], "declared") for name in names
     }
     return grouped(known)
 
@@ -67,7 +69,8 @@ def origins(released: Released) -> dict[Origin, list[str]]:
 def warning_sentences(released: Released) -> list[str]:
     """All that the owner should know of a release: domains from the rows, and what the released counts suggest."""
     unreviewed = origin_warning(released)
-    return [*([unreviewed] if unreviewed else []), *(warning.sentence for warning in warnings_of(released))]
+    found = [sentence for each in by_table(released) for sentence in (w.sentence for w in warnings_of(each))]
+    return [*([unreviewed] if unreviewed else []), *dict.fromkeys(found)]
 
 
 def origin_warning(released: Released) -> str:

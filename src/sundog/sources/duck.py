@@ -139,6 +139,24 @@ class DuckTable:
             for batch in self._stream(codes, unit):
                 yield Rows(schema, tuple(numpy_of(batch.column(k)) for k in range(len(codes))))
 
+    def keyed(
+        self, schema: Schema, keys: tuple[str, ...]
+    ) -> Iterator[tuple[Rows, list[pa.Array], Int[np.ndarray, " rows"]]]:
+        """Batches of encoded rows, their keys as texts (null where there is none), and a hash of each row and its keys."""
+        for key in keys:
+            self.check(schema.fields, unit=key)
+        with self.quiet_failures():
+            self._create_types(schema)
+            parts = [encode_sql(column, *(self.raw[name] for name in column.fields)) for column in schema.columns]
+            parts += [self.raw[key].as_text() for key in keys]
+            named = ", ".join(f"{part} AS part{k}" for k, part in enumerate(parts))
+            order = ", ".join(f"part{k}" for k in range(len(parts)))
+            inner = f"SELECT {named} FROM {self._relation([*schema.fields, *keys])}"
+            for batch in self._read_batches(f"SELECT *, hash({order}) AS rank FROM ({inner})"):
+                columns = [batch.column(k) for k in range(len(parts) + 1)]
+                codes = tuple(numpy_of(column) for column in columns[: len(schema.names)])
+                yield Rows(schema, codes), columns[len(schema.names) : -1], numpy_of(columns[-1])
+
     def check(self, names: tuple[str, ...], *, unit: str | None = None) -> None:
         """Refuse, before any row is read, columns that are not there or whose cells cannot be read, or name no unit."""
         names = names if unit is None else (*names, unit)

@@ -1,0 +1,214 @@
+"""Linked tables in Python: `Synthesizer(package).fit({"households": frame, "persons": frame})`, then `sample()` by name.
+
+A model of linked tables holds public values only, like any other. It does not answer questions, and is not adjusted.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pyarrow as pa
+
+from sundog.api.fitted import load_fitted, save_fitted
+from sundog.api.options import Generation, Privacy
+from sundog.api.release import finish_release
+from sundog.api.release_folder import check_saving, clear_release_folder
+from sundog.declare import changed, settings_of
+from sundog.domain.linked.package import LinkedTable, Package
+from sundog.domain.linked.views import LinkedSchema
+from sundog.domain.unit import PrivacyUnit
+from sundog.errors import UserError
+from sundog.generate.linked.linked_search import LinkedSearch, LinkedState, sample_linked
+from sundog.generate.linked.rows import LinkedRows
+from sundog.methods.linked import enforce_linked, run_views
+from sundog.methods.loop import Report
+from sundog.methods.recipe import Recipe
+from sundog.methods.recipes import METHODS
+from sundog.private.curator import Curator
+from sundog.random.keys import Key, key_of, split
+from sundog.released import Released
+from sundog.report.linked_page import write_linked_report
+from sundog.report.record import Record
+from sundog.report.words import warning_sentences
+
+FORMAT = "sundog-linked-model-1"
+DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
+
+
+def identifier(name: str) -> str:
+    """A quoted SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+@dataclass(frozen=True)
+class LinkedPrivacy(Privacy):
+    """A budget that protects one record of the root with everything below it."""
+
+    root: str = ""
+
+    def protected_unit(self) -> PrivacyUnit:
+        """The root's key."""
+        return PrivacyUnit(self.neighbours, self.root, 1, below=True)
+
+
+def linked_privacy(privacy: Privacy, schema: LinkedSchema) -> LinkedPrivacy:
+    """The budget for a package; its unit is declared there, so none may be given."""
+    if privacy.unit is not None or privacy.rows_per_unit != 1:
+        raise UserError(
+            f"unit: linked tables protect one record of {schema.package.root.name!r} with everything below it, at most "
+            "maximumPerParent rows of each table; leave out --unit and --rows-per-unit."
+        )
+    root = schema.package.root
+    return LinkedPrivacy(**{**vars(privacy), "root": f"{root.name}.{root.key}"})
+
+
+def linked_search(generation: Generation) -> LinkedSearch:
+    """The search with its settings; refuses, before anything is spent, what linked tables cannot do."""
+    for name, given in (
+        ("workload", generation.workload),
+        ("public", generation.public),
+        ("adjust", generation.adjust),
+    ):
+        if given is not None:
+            raise UserError(f"{name}: it is for one table; leave it out for linked tables.")
+    if generation.method != "auto":
+        raise UserError(f"method {generation.method!r}: linked tables are made by 'auto' alone; leave --method out.")
+    known = settings_of(LinkedSearch())
+    for name in generation.settings or {}:
+        if name not in known:
+            raise UserError(f"linked tables have no setting {name!r}; they have {', '.join(known)}.")
+    values = {name: known[name].read(value) for name, value in (generation.settings or {}).items()}
+    return changed(LinkedSearch(), values) if values else LinkedSearch()
+
+
+def located(package: Package, data: Any) -> dict[str, Any]:
+    """Where each table is: frames by name, a folder, a package file, a database."""
+    if isinstance(data, Mapping):
+        lacking = [table.name for table in package.tables if table.name not in data and not table.bare]
+        if lacking:
+            raise UserError(f"linked tables: {lacking[0]!r} is not among what was given; give a table for each name.")
+        return {table.name: data[table.name] for table in package.tables if table.name in data}
+    if not isinstance(data, str | Path):
+        raise UserError(
+            "linked tables: give a mapping of names to tables, a folder, or the path of a datapackage.json."
+        )
+    place = Path(data)
+    if place.suffix.lower() in DATABASES:
+        return {table.name: (str(data), f"SELECT * FROM {identifier(table.name)}") for table in _read_from(package)}
+    folder = place if place.is_dir() else place.parent
+    return {table.name: str(_file(folder, table.name, table.path)) for table in _read_from(package)}
+
+
+def _read_from(package: Package) -> list[LinkedTable]:
+    """The tables that lie somewhere: a root with nothing but a key need not."""
+    return [table for table in package.tables if not table.bare or table.path is not None]
+
+
+def _file(folder: Path, name: str, path: str | None) -> Path:
+    """The declared file, or the one file that has the table's name."""
+    if path is not None:
+        return folder / path
+    found = sorted(each for each in folder.glob(f"{name}.*") if each.is_file())
+    if len(found) != 1:
+        raise UserError(
+            f"table {name!r}: {len(found)} files in {str(folder)!r} are named {name}.*; give its 'path' in the package."
+        )
+    return found[0]
+
+
+def fit_linked(key: Key, curator: Curator, *, search: LinkedSearch, report: Report) -> tuple[Released, LinkedState]:
+    """Spend the budget on all views and fit the tables to what was released."""
+    measure_key, fit_key = split(key, 2)
+    released = run_views(measure_key, curator, report=report)
+    report("fitting linked tables")
+    return released, search.fit(fit_key, released)
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedModel:
+    """What was released, the search, the seed, and the fitted tables."""
+
+    released: Released
+    search: LinkedSearch
+    seed: int
+    state: LinkedState
+    settings: tuple[tuple[str, Any], ...] = ()
+    refitted: bool = False
+
+    @property
+    def recipe(self) -> Recipe:
+        """The method whose rules choose what is measured."""
+        return METHODS["auto"]
+
+    @property
+    def note(self) -> str:
+        """What the user should know of how it was loaded, if anything."""
+        return "There was no fitted.npz of this release, so the model was fitted again." if self.refitted else ""
+
+    @property
+    def unsupported(self) -> tuple[str, ...]:
+        """Nothing: what linked tables cannot do is refused."""
+        return ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the released values say against the schemas."""
+        return tuple(warning_sentences(self.released))
+
+    def rows(self, rows: int | None = None, *, seed: int | None = None, where: Any = None) -> LinkedRows:
+        """Encoded tables with so many roots; by default as many as there are, as far as that was released."""
+        if where is not None:
+            raise UserError("where: it is for one table; leave it out for linked tables, and filter what is made.")
+        key = split(key_of(self.seed), 2)[1] if seed is None else key_of(seed)
+        drawn = sample_linked(key, self.state, rows=self.released.rows if rows is None else rows)
+        return enforce_linked(split(key, 2)[1], drawn)
+
+    def sample(self, rows: int | None = None, *, seed: int | None = None, where: Any = None) -> dict[str, pa.Table]:
+        """Synthetic tables by name, with so many roots."""
+        return self.rows(rows, seed=seed, where=where).to_arrow()
+
+    def answer(self, **asked: Any) -> NoReturn:
+        """Refused: answers are for one table."""
+        raise UserError(
+            "answer: it is for one table; count on the tables that sample() gives, which have no error bars."
+        )
+
+    def report(self, path: str | Path, *, rows: LinkedRows | None = None) -> None:
+        """Write the public report on these tables as one HTML page."""
+        write_linked_report(self.released, self.rows() if rows is None else rows, Path(path))
+
+    def __repr__(self) -> str:
+        return f"LinkedModel({', '.join(table.name for table in self.state.schema.package.tables)}; {self.released!r})"
+
+    def save(self, folder: str | Path, *, record: Record | None = None) -> Path:
+        """Write released.json, model.json, the fitted tables and the certificate; `sundog.load` reads them."""
+        target = Path(folder)
+        check_saving(target)
+        target.mkdir(parents=True, exist_ok=True)
+        clear_release_folder(target)
+        self.released.save(target / "released.json")
+        settings: dict[str, Any] = {"format": FORMAT, "method": self.recipe.name, "seed": self.seed}
+        settings |= {"settings": dict(self.settings)} if self.settings else {}
+        (target / "model.json").write_text(json.dumps(settings) + "\n", encoding="utf-8")
+        save_fitted(self.state, target, schema=self.released.schema, settings=settings)
+        finish_release(target, self.released, method=self.recipe.name, record=record)
+        return target
+
+    @staticmethod
+    def from_released(released: Released, generation: Generation, *, seed: int) -> "LinkedModel":
+        """Fit again to earlier measurements: no private data, no cost."""
+        search = linked_search(generation)
+        state = search.fit(split(split(key_of(seed), 2)[0], 2)[1], released)
+        return LinkedModel(released, search, seed, state, tuple((generation.settings or {}).items()))
+
+    @staticmethod
+    def load(folder: Path, released: Released, settings: Mapping[str, Any]) -> "LinkedModel":
+        """The model that `save` wrote."""
+        generation = Generation(settings=settings.get("settings"))
+        state = load_fitted(folder, kind=LinkedState, schema=released.schema, settings=settings)
+        if state is None:
+            return replace(LinkedModel.from_released(released, generation, seed=settings["seed"]), refitted=True)
+        changed_settings = tuple((generation.settings or {}).items())
+        return LinkedModel(released, linked_search(generation), settings["seed"], state, changed_settings)

@@ -1,0 +1,284 @@
+"""Package: several tables that form a tree. One root table names the privacy unit; every other table has one parent.
+
+A Data Package (datapackage.json) says it: `primaryKey` and `foreignKeys` in each table's schema, and for each child table
+`maximumPerParent`, the most rows of one parent that are used (public). A child with `orderBy` is a sequence. Tables that are
+marked `public` are reference tables: they are not private and not modelled.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sundog.domain.columns import Numeric
+from sundog.domain.schema import Schema, load_document
+from sundog.errors import UserError
+from sundog.sizes import whole_number
+
+MOST_CHILDREN = 10_000
+UNIT = "#unit"
+KEPT = ("name", "title", "privacyUnit")
+KEPT_OF_TABLE = ("name", "title", "maximumPerParent", "minimumPerParent", "orderBy")
+
+
+@dataclass(frozen=True)
+class LinkedTable:
+    """One table of the tree: its modelled columns, its key, and how it hangs below its parent."""
+
+    name: str
+    schema: Schema
+    key: str | None
+    parent: str | None = None
+    foreign_key: str | None = None
+    most: int = 1
+    least: int = 0
+    order: str | None = None
+    path: str | None = field(default=None, compare=False)
+    parent_key: str | None = None
+    bare: bool = False
+    """Whether it has a key and nothing else: a root that only says which rows belong together."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that are read as keys: its own, and its parent's."""
+        return tuple(key for key in (self.key, self.foreign_key) if key is not None)
+
+
+@dataclass(frozen=True)
+class Package:
+    """The tables, parents before children; the first one is the root."""
+
+    tables: tuple[LinkedTable, ...]
+    document: Mapping[str, Any] = field(compare=False)
+    name: str | None = None
+
+    @property
+    def root(self) -> LinkedTable:
+        """The table whose records are protected, each with everything below it."""
+        return self.tables[0]
+
+    @cached_property
+    def _by_name(self) -> dict[str, LinkedTable]:
+        return {table.name: table for table in self.tables}
+
+    def table(self, name: str) -> LinkedTable:
+        """One table by name."""
+        return self._by_name[name]
+
+    def children(self, name: str) -> tuple[LinkedTable, ...]:
+        """The tables directly below one."""
+        return tuple(table for table in self.tables if table.parent == name)
+
+    def most_per_root(self, name: str) -> int:
+        """The most rows of a table that one root can have."""
+        table = self.table(name)
+        return table.most * (self.most_per_root(table.parent) if table.parent is not None else 1)
+
+    @staticmethod
+    def from_json(document: Mapping[str, Any]) -> "Package":
+        """A package from a Data Package document."""
+        resources = _resources(document)
+        root = _root(document, resources)
+        links = {name: _parent(resource, resources, root=root) for name, resource in resources.items()}
+        ordered = _parents_first(root, links)
+        tables = tuple(_table(resources[name], links[name]) for name in ordered)
+        _check_references(tables)
+        name = document.get("name")
+        return Package(tables, _known(document, tables, resources), name if isinstance(name, str) else None)
+
+    @staticmethod
+    def load(path: str | Path) -> "Package":
+        """A package from a file; messages name it."""
+        return Package.from_json(load_document(path))
+
+
+def is_package(document: Mapping[str, Any]) -> bool:
+    """Whether a document describes several tables and not one."""
+    return isinstance(document.get("resources"), list)
+
+
+def _resources(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The private tables by name."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for resource in document["resources"]:
+        name = resource.get("name") if isinstance(resource, Mapping) else None
+        if not isinstance(name, str) or not re.fullmatch(r"[\w-]{1,64}", name):
+            raise UserError("package: every resource needs a name of 1 to 64 letters, digits, '_' and '-'.")
+        if name in found:
+            raise UserError(f"package: two resources are named {name!r}; rename one.")
+        if not isinstance(resource.get("schema"), Mapping):
+            raise UserError(f"table {name!r}: it has no schema; give its fields under 'schema'.")
+        if not resource.get("public"):
+            found[name] = resource
+    if not found:
+        raise UserError("package: it has no private table; list at least one resource that is not public.")
+    return found
+
+
+def _root(document: Mapping[str, Any], resources: Mapping[str, Mapping[str, Any]]) -> str:
+    named = document.get("privacyUnit")
+    if named is not None:
+        if named not in resources:
+            raise UserError(
+                f"package privacyUnit: {str(named)[:60]!r} is no private table; there are {_listed(resources)}."
+            )
+        return str(named)
+    free = [name for name, resource in resources.items() if not _links(resource, resources)]
+    if len(free) != 1:
+        raise UserError(
+            f"package: {len(free)} tables have no parent ({_listed(free)}); a tree has one root. Name it under 'privacyUnit' "
+            'and link the others by foreignKeys, or mark reference tables as "public": true.'
+        )
+    return free[0]
+
+
+def _links(resource: Mapping[str, Any], resources: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """The foreign keys to private tables: own field, table, its field."""
+    found = []
+    for key in resource["schema"].get("foreignKeys", ()):
+        reference = key.get("reference", {}) if isinstance(key, Mapping) else {}
+        other = reference.get("resource") if isinstance(reference, Mapping) else None
+        if other in resources and other != resource["name"]:
+            found.append((_one(key, "fields", resource), str(other), _one(reference, "fields", resource)))
+    return found
+
+
+def _one(holder: Mapping[str, Any], name: str, resource: Mapping[str, Any]) -> str:
+    """A key of one field; written as a text or as a list of one."""
+    given = holder.get(name)
+    if isinstance(given, str):
+        return given
+    if isinstance(given, Sequence) and len(given) == 1 and isinstance(given[0], str):
+        return given[0]
+    raise UserError(
+        f"table {resource['name']!r}: its keys must have one field each; join several into one column first."
+    )
+
+
+def _parent(resource: Mapping[str, Any], resources: Mapping[str, Any], *, root: str) -> tuple[str, str, str] | None:
+    """Own field, parent table and its field; None for the root."""
+    name, links = resource["name"], _links(resource, resources)
+    if name == root:
+        if links:
+            raise UserError(f"table {name!r}: it is the root, so it cannot have the parent {links[0][1]!r}.")
+        return None
+    if len(links) != 1:
+        raise UserError(
+            f"table {name!r}: it has {len(links)} foreign keys to private tables; every table but the root {root!r} needs "
+            'exactly one parent. Mark reference tables as "public": true, or leave the table out.'
+        )
+    return links[0]
+
+
+def _parents_first(root: str, links: Mapping[str, tuple[str, str, str] | None]) -> list[str]:
+    ordered = [root]
+    for name in ordered:
+        ordered += [child for child, link in links.items() if link is not None and link[1] == name]
+    lost = [name for name in links if name not in ordered]
+    if lost:
+        raise UserError(f"package: the tables {_listed(lost)} hang in a circle and not below the root {root!r}.")
+    return ordered
+
+
+def _table(resource: Mapping[str, Any], link: tuple[str, str, str] | None) -> LinkedTable:
+    name, document = resource["name"], resource["schema"]
+    key = _one(document, "primaryKey", resource) if document.get("primaryKey") else None
+    if link is None and key is None:
+        raise UserError(f"table {name!r}: the root needs a primaryKey, which names the protected unit.")
+    own, parent, parent_key = link if link is not None else (None, None, None)
+    try:
+        schema = Schema.from_json(_modelled(document, [each for each in (key, own) if each], root=link is None))
+    except UserError as error:
+        raise UserError(f"table {name!r}: {error}") from None
+    most, least = 1, 1
+    if link is not None:
+        if "maximumPerParent" not in resource:
+            raise UserError(
+                f"table {name!r}: it needs maximumPerParent, the most rows of one {parent!r} that are used."
+            )
+        most = whole_number(f"table {name!r} maximumPerParent", resource["maximumPerParent"], most=MOST_CHILDREN)
+        least = whole_number(
+            f"table {name!r} minimumPerParent", resource.get("minimumPerParent", 0), least=0, most=most
+        )
+    path = resource.get("path")
+    return LinkedTable(
+        name,
+        schema,
+        key,
+        parent,
+        own,
+        most=most,
+        least=least,
+        order=_order(resource, schema),
+        path=path if isinstance(path, str) else None,
+        parent_key=parent_key,
+        bare=schema.names == (UNIT,),
+    )
+
+
+def _check_references(tables: Sequence[LinkedTable]) -> None:
+    """A foreign key must name its parent's primary key."""
+    keys = {table.name: table.key for table in tables}
+    for table in tables[1:]:
+        if keys[table.parent or ""] != table.parent_key:
+            raise UserError(
+                f"table {table.name!r}: its foreign key refers to {table.parent_key!r} of {table.parent!r}, which is not that "
+                "table's primaryKey."
+            )
+
+
+def _modelled(document: Mapping[str, Any], keys: list[str], *, root: bool) -> dict[str, Any]:
+    """The schema with its keys as identifiers: they are numbered afresh and never modelled.
+
+    A root that has nothing but its key gets a column of one label, so that it can be counted.
+    """
+    fields = document.get("fields")
+    if not isinstance(fields, list):
+        return dict(document)
+    if root and all(isinstance(field, Mapping) and field.get("name") in keys for field in fields):
+        fields = [*fields, {"name": UNIT, "type": "string", "categories": ["unit"], "constraints": {"required": True}}]
+    names = [field.get("name") for field in fields if isinstance(field, Mapping)]
+    for key in keys:
+        if key not in names:
+            raise UserError(f"its key {key!r} is not among its fields.")
+    return {
+        **document,
+        "fields": [
+            {**field, "identifier": True} if isinstance(field, Mapping) and field.get("name") in keys else field
+            for field in fields
+        ],
+    }
+
+
+def _order(resource: Mapping[str, Any], schema: Schema) -> str | None:
+    """The first modelled column by which rows are ordered; keys that only number rows make no sequence."""
+    given = resource.get("orderBy", ())
+    given = [given] if isinstance(given, str) else given
+    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+        raise UserError(f"table {resource['name']!r} orderBy: it must be a list of field names.")
+    known = {*schema.names, *(each.name for each in schema.identifiers)}
+    for name in given:
+        if name not in known:
+            raise UserError(f"table {resource['name']!r} orderBy: {name!r} is not among its fields.")
+    numeric = [column.name for column in schema.columns if isinstance(column, Numeric) and column.distance is None]
+    return next((name for name in given if name in numeric), None)
+
+
+def _known(
+    document: Mapping[str, Any], tables: Sequence[LinkedTable], resources: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The document with the keys that Sundog knows and no other: it becomes part of what is released."""
+    top = {name: document[name] for name in KEPT if isinstance(document.get(name), str)}
+    listed = []
+    for table in tables:
+        resource = resources[table.name]
+        kept = {name: resource[name] for name in KEPT_OF_TABLE if name in resource}
+        keys = {name: resource["schema"][name] for name in ("primaryKey", "foreignKeys") if name in resource["schema"]}
+        listed.append({**kept, "schema": {**table.schema.to_json(), **keys}})
+    return {**top, "privacyUnit": tables[0].name, "resources": listed}
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(repr(name) for name in names) or "none"

@@ -1,0 +1,47 @@
+"""Where rows stand below their parents: positions, sequences, pairs of siblings. For real and synthetic tables alike."""
+
+import numpy as np
+from jaxtyping import Int
+
+from sundog.domain.linked.package import LinkedTable
+from sundog.domain.linked.views import Siblings
+
+Codes = Int[np.ndarray, " rows"]
+
+
+def within(groups: Codes) -> Codes:
+    """The place of every row within its run of equal numbers."""
+    if not len(groups):
+        return np.empty(0, dtype=np.int64)
+    places = np.arange(len(groups))
+    return places - np.maximum.accumulate(np.where(np.diff(groups, prepend=-1) != 0, places, 0))
+
+
+def sizes_of(groups: Codes) -> Codes:
+    """How many rows share a row's number."""
+    return np.bincount(groups)[groups] if len(groups) else np.empty(0, dtype=np.int64)
+
+
+def sequence_places(table: LinkedTable, parent: Codes) -> dict[str, Codes]:
+    """Position and place of rows that are sorted by parent; nothing where the table is no sequence."""
+    if table.order is None:
+        return {}
+    position, size = within(parent), sizes_of(parent)
+    place = np.where(size == 1, 0, np.where(position == 0, 1, np.where(position == size - 1, 3, 2)))
+    return {f"{table.name}.#position": position, f"{table.name}.#place": place}
+
+
+def pairs_of(parent: Codes, rank: Codes, siblings: Siblings) -> tuple[Codes, Codes]:
+    """The pairs of siblings of rows that are sorted by parent: first and second. `rank` orders what has no order."""
+    if siblings == "next":
+        first = np.flatnonzero(parent[1:] == parent[:-1])
+        return first, first + 1
+    order = np.lexsort((rank, parent))
+    size, place = sizes_of(parent[order]), within(parent[order])
+    start = np.arange(len(order)) - place
+    steps = range(1, 2 if siblings == "ring" else int(size.max(initial=1)))
+    there = [np.flatnonzero(size > step) for step in steps]
+    firsts = [order[at] for at in there]
+    seconds = [order[start[at] + (place[at] + step) % size[at]] for step, at in zip(steps, there, strict=True)]
+    nothing = np.empty(0, dtype=np.int64)
+    return np.concatenate([nothing, *firsts]), np.concatenate([nothing, *seconds])

@@ -1,0 +1,193 @@
+"""Views: the flat tables that a tree of tables is counted as. Each root contributes to a view a total weight of at most 1.
+
+- the rows of a table, with the columns of its parent beside them;
+- pairs of siblings: two rows below one parent. In a sequence these are neighbours in order; else all ordered pairs, or,
+  where a parent may have many rows, neighbours in a circle whose order is a hash.
+
+A root with k rows in a view gives each the weight 1/k (see queries/shared.py), so what one root can change does not grow
+with the number of its rows. Columns are named `table.column`; those of the second sibling end in `@2`. Columns that the
+structure itself gives are `table.#child` (number of children, of the parent), `table.#position`, `table.#place` and
+`table.#gap` (of a sequence).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+from sundog.domain.columns import Categorical, Column, Numeric
+from sundog.domain.linked.package import LinkedTable, Package
+from sundog.domain.schema import Schema
+from sundog.errors import UserError
+
+ALL_PAIRS = 8
+"""Up to so many rows of one parent, all ordered pairs of siblings are looked at."""
+PLACES = ("only", "first", "inner", "last")
+SECOND = "@2"
+
+Siblings = Literal["next", "ring", "pairs"]
+
+
+@dataclass(frozen=True)
+class View:
+    """A flat table: the columns that are new in it, those of the parent, and the most rows that one root has in it."""
+
+    name: str
+    table: str
+    own: tuple[str, ...]
+    given: tuple[str, ...] = ()
+    siblings: Siblings | None = None
+    most: int = 1
+    root: bool = False
+
+    @property
+    def shares(self) -> str:
+        """The column that holds how many rows of the view the root has."""
+        return f"{self.name}#"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns."""
+        return (*self.own, *self.given)
+
+
+@dataclass(frozen=True)
+class LinkedSchema(Schema):
+    """The columns of all views of a package, as one schema."""
+
+    package: Package = None  # type: ignore[assignment]  # a dataclass field after fields with defaults
+
+    @staticmethod
+    def from_package(package: Package) -> "LinkedSchema":
+        """The schema of a package."""
+        columns = {column.name: column for table in package.tables for column in table_columns(package, table)}
+        for table in package.tables[1:]:
+            columns |= {name: replace(columns[_first(name)], name=name) for name in _second_names(package, table)}
+        for view in views_of(package):
+            columns[view.shares] = Numeric(view.shares, "integer", 1, view.most)
+        targets = tuple(f"{table.name}.{name}" for table in package.tables for name in table.schema.targets)
+        origins = {
+            f"{table.name}.{column.name}": table.schema.origins.get(column.fields[0], "declared")
+            for table in package.tables
+            for column in table.schema.columns
+        }
+        return LinkedSchema(
+            tuple(columns.values()),
+            targets=tuple(target for target in targets if target in columns),
+            name=package.name,
+            origins=origins,
+            document=package.document,
+            package=package,
+        )
+
+    @staticmethod
+    def from_document(document: Mapping[str, Any]) -> "LinkedSchema":
+        """The schema of a Data Package document."""
+        return LinkedSchema.from_package(Package.from_json(document))
+
+    def with_dialect(self, changes: Mapping[str, Any]) -> "LinkedSchema":
+        """Refused: each table says how its own file is written."""
+        if changes:
+            raise UserError(
+                "linked tables: say how text files are written in each table's schema ('dialect'), not by flags."
+            )
+        return self
+
+    @cached_property
+    def views(self) -> tuple[View, ...]:
+        """The views, in the order in which they are measured."""
+        return views_of(self.package)
+
+    @property
+    def declared_names(self) -> tuple[str, ...]:
+        """The columns of the tables, without those that the structure gives."""
+        return tuple(f"{table.name}.{name}" for table in self.package.tables for name in table.schema.names)
+
+    def view(self, name: str) -> View:
+        """One view by name."""
+        return next(view for view in self.views if view.name == name)
+
+    def of_view(self, view: View) -> Schema:
+        """The schema of a view's columns."""
+        names = (*view.names, *(name for name in self._seconds(view)))
+        targets = tuple(target for target in self.targets if target in names)
+        return Schema(tuple(self.column(name) for name in names), targets=targets, name=self.name)
+
+    def _seconds(self, view: View) -> tuple[str, ...]:
+        return tuple(f"{name}{SECOND}" for name in view.own) if view.siblings else ()
+
+
+def table_columns(package: Package, table: LinkedTable) -> tuple[Column, ...]:
+    """The columns of a table by their full names: its own, what its place in the tree says, and its numbers of children."""
+    own = [_named(column, f"{table.name}.{column.name}") for column in table.schema.columns]
+    if table.order is not None:
+        own = [_only_first(column) if column.name == f"{table.name}.{table.order}" else column for column in own]
+        own += _sequence_columns(table)
+    counts = [
+        Numeric(count_name(table.name, child.name), "integer", child.least, child.most)
+        for child in package.children(table.name)
+    ]
+    return (*own, *counts)
+
+
+def _named(column: Column, name: str) -> Column:
+    """The column under its full name; a distance is a number like any other there."""
+    return replace(column, name=name, distance=None) if isinstance(column, Numeric) else replace(column, name=name)
+
+
+def count_name(parent: str, child: str) -> str:
+    """The column of a parent that holds its number of rows in a child table."""
+    return f"{parent}.#{child}"
+
+
+def structural(name: str) -> bool:
+    """Whether a column is known from a row's place in its sequence, before any other."""
+    return name.endswith((".#position", ".#place"))
+
+
+def _only_first(column: Column) -> Column:
+    """The order column: its value is kept for the first row of a sequence; the others are told by gaps."""
+    return replace(column, nullable=True)
+
+
+def _sequence_columns(table: LinkedTable) -> list[Column]:
+    steps = table.schema.column(table.order or "").steps  # type: ignore[union-attr]  # package.py chose a numeric one
+    return [
+        Numeric(f"{table.name}.#gap", "integer", 0, steps - 1, nullable=True),
+        Numeric(f"{table.name}.#position", "integer", 1, table.most),
+        Categorical(f"{table.name}.#place", labels=PLACES),
+    ]
+
+
+def views_of(package: Package) -> tuple[View, ...]:
+    """The views of a package: the root, then for each table its rows and its siblings."""
+    found = [View(package.root.name, package.root.name, own=_names(package, package.root), root=True)]
+    for table in package.tables[1:]:
+        parent, most = package.table(table.parent or ""), package.most_per_root(table.name)
+        found.append(
+            View(table.name, table.name, _names(package, table), _names(package, parent, plain=True), most=most)
+        )
+        if table.most > 1:
+            found.append(_sibling_view(package, table))
+    return tuple(found)
+
+
+def _sibling_view(package: Package, table: LinkedTable) -> View:
+    kind: Siblings = "next" if table.order is not None else "pairs" if table.most <= ALL_PAIRS else "ring"
+    per_parent = {"next": table.most - 1, "ring": table.most, "pairs": table.most * (table.most - 1)}[kind]
+    most = package.most_per_root(table.name) // table.most * per_parent
+    return View(f"{table.name}@", table.name, _names(package, table, plain=True), siblings=kind, most=most)
+
+
+def _names(package: Package, table: LinkedTable, *, plain: bool = False) -> tuple[str, ...]:
+    """The names of a table's columns; plain: without those that its place in a sequence gives."""
+    names = [column.name for column in table_columns(package, table)]
+    return tuple(name for name in names if not plain or not structural(name))
+
+
+def _second_names(package: Package, table: LinkedTable) -> list[str]:
+    return [f"{name}{SECOND}" for name in _names(package, table, plain=True)] if table.most > 1 else []
+
+
+def _first(name: str) -> str:
+    return name.removesuffix(SECOND)

@@ -1,0 +1,225 @@
+"""One child table: its rows' structure from the parents, its tables from what was released, a start, and the search.
+
+Rows start along the strongest tables, from the given columns outwards (as in pooled/tree_start.py); then the search makes all
+tables agree, those between siblings too. In a sequence, the order column has a value in the first row and gaps in the others.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.special import rel_entr
+
+from sundog.domain import Schema
+from sundog.domain.axis import Axis
+from sundog.domain.linked.package import LinkedTable
+from sundog.domain.linked.views import SECOND, View, structural
+from sundog.estimate.bins import Leaves, leaves_of
+from sundog.estimate.pairs.pool import Pooled, pool
+from sundog.generate.linked.tables import GIVEN, MARGIN, SIBLINGS, WITHIN, Family, Table, search
+from sundog.queries import Marginal
+from sundog.random.draws import draw_within
+from sundog.random.keys import Key, integer_seed, split
+from sundog.released import Released
+
+MARGINS = 3.0
+"""How much a margin weighs, in tables of average precision; as in pooled search."""
+
+Codes = Int[np.ndarray, " rows"]
+Measured = tuple[Marginal, Float[np.ndarray, " cells"], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What was released of a view, cleaned, and how many synthetic roots stand for one that was counted."""
+
+    pooled: Pooled
+    leaves: Mapping[str, Leaves]
+    scale: float
+
+    @staticmethod
+    def of(released: Released, *, roots: int) -> "Seen":
+        """Pooled margins and cleaned tables of a view that so many synthetic roots have rows in."""
+        leaves = leaves_of(released)
+        return Seen(pool(released, leaves), leaves, roots / released.rows)
+
+
+class Child:
+    """What is known of a child table: its free columns with their cells, and the tables that they should have."""
+
+    def __init__(self, table: LinkedTable, schema: Schema, *, view: View, rows: Seen, siblings: Seen | None) -> None:
+        self.table, self.schema, self.rows, self.siblings = table, schema, rows, siblings
+        self.free = tuple(name for name in view.own if not structural(name))
+        self.axes = {name: self._axis(name) for name in self.free}
+
+    def _axis(self, name: str) -> Axis:
+        """The coarsest axis on which all tables of a column can be told apart, those of siblings too."""
+        axis = self.rows.pooled.axes[name]
+        if self.siblings is None:
+            return axis
+        others = [self.siblings.pooled.axes[each] for each in (name, f"{name}{SECOND}")]
+        return axis.refine(*(replace(other, column=name) for other in others))
+
+    def margin(self, name: str) -> Float[np.ndarray, " cells"]:
+        """The pooled margin of a column, divided among finer cells as its leaves are."""
+        coarse, fine = self.rows.pooled.axes[name], self.axes[name]
+        parents, shares = fine.parents(coarse), np.maximum(self.rows.leaves[name].shares(fine), 1e-12)
+        sums = np.bincount(parents, weights=shares, minlength=coarse.size)
+        return self.rows.pooled.margins[name][parents] * shares / sums[parents]
+
+    def tables(self, given: Mapping[str, Codes]) -> list[Table]:
+        """All tables: margins, pairs of a row, pairs with what is given, pairs of siblings."""
+        within = [self._of_rows(each, given) for each in self.rows.pooled.tables]
+        seen = self.siblings
+        between = [] if seen is None else [self._of_siblings(each, seen.scale) for each in seen.pooled.tables]
+        tables = [*(table for table in within if table is not None), *between]
+        usual = float(np.mean([table.precision for table in tables])) if tables else 1.0
+        return [*(self._margin(name, MARGINS * usual) for name in self.free), *tables]
+
+    def _margin(self, name: str, precision: float) -> Table:
+        target = (self.margin(name) * self.rows.scale)[:, None]
+        every = np.arange(len(target))
+        return Table(MARGIN, self.free.index(name), 0, every, np.zeros(1, dtype=np.int64), target, precision)
+
+    def _of_rows(self, measured: Measured, given: Mapping[str, Codes]) -> Table | None:
+        query, values, stddev = measured
+        first, second = query.axes
+        counts = values.reshape(query.shape) * self.rows.scale
+        if first.column not in self.axes:
+            first, second, counts = second, first, counts.T
+        if first.column not in self.axes:
+            return None
+        precision = 1.0 / (stddev * self.rows.scale) ** 2
+        place, cells = self.free.index(first.column), self._cells(first, first.column)
+        if second.column in self.axes:
+            return Table(
+                WITHIN,
+                place,
+                self.free.index(second.column),
+                cells,
+                self._cells(second, second.column),
+                counts,
+                precision,
+            )
+        return Table(GIVEN, place, 0, cells, second.cells(given[second.column]), counts, precision)
+
+    def _of_siblings(self, measured: Measured, scale: float) -> Table:
+        query, values, stddev = measured
+        first, second = query.axes
+        names = first.column, second.column.removesuffix(SECOND)
+        counts, precision = values.reshape(query.shape) * scale, 1.0 / (stddev * scale) ** 2
+        places = self.free.index(names[0]), self.free.index(names[1])
+        maps = self._cells(first, names[0]), self._cells(second, names[1])
+        return Table(SIBLINGS, *places, *maps, counts, precision)
+
+    def _cells(self, axis: Axis, name: str) -> Int[np.ndarray, " fine"]:
+        return self.axes[name].parents(replace(axis, column=name))
+
+    def decoded(self, key: Key, cells: Int[np.ndarray, "columns rows"]) -> dict[str, Codes]:
+        """The codes of the free columns."""
+        keys = split(key, len(self.free))
+        return {
+            name: self.rows.leaves[name].decode(each, self.axes[name], cells=held.astype(np.int64))
+            for each, name, held in zip(keys, self.free, cells, strict=True)
+        }
+
+
+def started(key: Key, child: Child, given: Mapping[str, Codes], *, rows: int) -> Int[np.ndarray, "columns rows"]:
+    """Rows along the strongest tables, from what is given and from independent columns outwards."""
+    keys = split(key, len(child.free))
+    edges = _edges(child)
+    reached = set(given)
+    cells: dict[str, Codes] = {}
+    for each in keys:
+        waiting = [edge for edge in edges if edge[1] in reached and edge[2] not in reached]
+        if waiting:
+            _, known, name, (first, second), counts = max(waiting, key=lambda edge: edge[0])
+            groups = first.cells(given[known]) if known in given else child.axes[known].parents(first)[cells[known]]
+        else:
+            name = next(name for name in child.free if name not in reached)
+            axis = child.axes[name]
+            second, counts, groups = axis, child.margin(name)[None, :], np.zeros(rows, dtype=np.int64)
+        cells[name] = _drawn(each, child, name, second, counts, groups)
+        reached.add(name)
+    return np.stack([cells[name] for name in child.free]).astype(np.int32)
+
+
+Edge = tuple[float, str, str, tuple[Axis, Axis], Float[np.ndarray, "a b"]]
+
+
+def _edges(child: Child) -> list[Edge]:
+    """The tables of rows in both directions, with their mutual information."""
+    found: list[Edge] = []
+    for query, values, _ in child.rows.pooled.tables:
+        (first, second), counts = query.axes, values.reshape(query.shape)
+        gain = _information(counts)
+        if second.column in child.axes:
+            found.append((gain, first.column, second.column, (first, second), counts))
+        if first.column in child.axes:
+            found.append((gain, second.column, first.column, (second, first), counts.T))
+    return found
+
+
+def _information(counts: Float[np.ndarray, "a b"]) -> float:
+    shares = counts / counts.sum()
+    return float(rel_entr(shares, np.outer(shares.sum(axis=1), shares.sum(axis=0))).sum())
+
+
+def _drawn(key: Key, child: Child, name: str, axis: Axis, counts: Float[np.ndarray, "a b"], groups: Codes) -> Codes:
+    """Cells of a column given a table's rows; finer than the table's by the column's margin."""
+    coarse_key, fine_key = split(key, 2)
+    coarse = draw_within(coarse_key, groups, weights=counts.ravel(), sizes=np.full(len(counts), axis.size)) % axis.size
+    merged = child.axes[name].parents(axis)
+    order = np.argsort(merged, kind="stable")
+    sizes = np.bincount(merged, minlength=axis.size)
+    return order[draw_within(fine_key, coarse, weights=child.margin(name)[order], sizes=sizes)]
+
+
+def fit_child(
+    key: Key,
+    child: Child,
+    given: Mapping[str, Codes],
+    *,
+    family: Family,
+    first: Int[np.ndarray, " rows"],
+    passes: int,
+    tolerance: float,
+) -> dict[str, Codes]:
+    """The codes of the free columns; `first` says which rows begin a sequence."""
+    start_key, search_key, decode_key = split(key, 3)
+    cells = started(start_key, child, given, rows=len(first))
+    movable = np.ones(cells.shape, dtype=bool)
+    banned = np.full(len(cells), -1, dtype=np.int64)
+    if child.table.order is not None:
+        _hold_order(child, cells, first=first, movable=movable, banned=banned)
+    cells = search(
+        integer_seed(search_key),
+        cells,
+        tables=child.tables(given),
+        family=family,
+        movable=movable,
+        banned=banned,
+        passes=passes,
+        tolerance=tolerance,
+    )
+    return child.decoded(decode_key, cells)
+
+
+def _hold_order(
+    child: Child, cells: Int[np.ndarray, "columns rows"], *, first: Codes, movable: Codes, banned: Codes
+) -> None:
+    """First rows have a value and no gap, the others a gap and no value; neither changes."""
+    name = child.table.name
+    for column, has in ((f"{name}.{child.table.order}", first), (f"{name}.#gap", ~first)):
+        place, axis = child.free.index(column), child.axes[column]
+        missing = int(axis.cells(np.array([axis.codes - 1]))[0])
+        margin = np.delete(child.margin(column), missing)
+        others = np.delete(np.arange(axis.size), missing)
+        wrong = has & (cells[place] == missing)
+        order = np.arange(int(wrong.sum()))
+        cells[place, wrong] = others[
+            np.searchsorted(np.cumsum(margin) / margin.sum(), (order + 0.5) / max(len(order), 1))
+        ]
+        cells[place, ~has] = missing
+        movable[place], banned[place] = has, missing

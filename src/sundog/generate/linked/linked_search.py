@@ -1,0 +1,149 @@
+"""Linked search: the root by pooled search, then every table below it with its parents' values fixed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from jaxtyping import Int
+
+from sundog.declare import Range, check_declared
+from sundog.domain.linked.package import LinkedTable
+from sundog.domain.linked.structure import pairs_of, sequence_places, sizes_of
+from sundog.domain.linked.views import LinkedSchema, View, count_name
+from sundog.estimate.bins import leaves_of
+from sundog.generate.linked.child import Child, Seen, fit_child
+from sundog.generate.linked.rows import LinkedRows, TableRows
+from sundog.generate.linked.tables import Family
+from sundog.generate.pooled.pooled_search import PooledSearch
+from sundog.random.draws import evenly
+from sundog.random.keys import Key, split
+from sundog.released import Released
+from sundog.released.per_view import linked_schema, of_view
+
+MOST_ROWS = 200_000
+Codes = Int[np.ndarray, " rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedState:
+    """The tables by name, parents before children."""
+
+    schema: LinkedSchema
+    tables: dict[str, TableRows]
+
+
+@dataclass(frozen=True)
+class LinkedSearch:
+    """The settings of the search; they are those of pooled search."""
+
+    passes: Annotated[int, "How many times as many candidates are tried as there are cells.", Range(1, 10**6)] = 20
+    tolerance: Annotated[
+        float, "The search ends when a pass lowers the loss by less than this part of it.", Range(0, 1)
+    ] = 0.01
+
+    def __post_init__(self) -> None:
+        check_declared(self)
+
+    def fit(self, key: Key, released: Released) -> LinkedState:
+        """All tables, from the root down."""
+        schema = linked_schema(released)
+        root_key, *keys = split(key, len(schema.package.tables))
+        tables = {schema.package.root.name: self._root(root_key, released, schema)}
+        roots = {schema.package.root.name: np.arange(len(tables[schema.package.root.name]))}
+        for each, table in zip(keys, schema.package.tables[1:], strict=True):
+            above = tables[table.parent or ""]
+            number = above.columns[count_name(table.parent or "", table.name)].astype(np.int64) + table.least
+            parent = np.repeat(np.arange(len(above)), number)
+            roots[table.name] = roots[table.parent or ""][parent]
+            tables[table.name] = self._child(each, table, released, above=above, parent=parent, root=roots[table.name])
+        return LinkedState(schema, tables)
+
+    def _root(self, key: Key, released: Released, schema: LinkedSchema) -> TableRows:
+        flat = of_view(released, schema.view(schema.package.root.name))
+        rows = min(flat.rows, max(1, round(MOST_ROWS / _rows_per_root(released, schema))))
+        fit_key, sample_key = split(key, 2)
+        search = PooledSearch(rows=rows)
+        drawn = search.sample(
+            sample_key, search.fit(fit_key, search.init(fit_key, flat.schema), released=flat), rows=rows
+        )
+        codes = {name: drawn.column(name) for name in flat.schema.names}
+        return TableRows(codes, np.arange(rows))
+
+    def _child(
+        self, key: Key, table: LinkedTable, released: Released, *, above: TableRows, parent: Codes, root: Codes
+    ) -> TableRows:
+        schema = linked_schema(released)
+        view, siblings = _views(schema, table)
+        place = sequence_places(table, parent)
+        if not len(parent):
+            return TableRows({name: np.empty(0, dtype=np.int64) for name in view.own}, parent)
+        given = {name: above.columns[name][parent] for name in view.given} | place
+        ties, pair_roots = family_of(parent, root, siblings)
+        child = Child(
+            table,
+            schema,
+            view=view,
+            rows=Seen.of(of_view(released, view), roots=len(np.unique(root))),
+            siblings=Seen.of(of_view(released, siblings), roots=pair_roots) if siblings and pair_roots else None,
+        )
+        first = np.diff(parent, prepend=-1) != 0
+        free = fit_child(key, child, given, family=ties, first=first, passes=self.passes, tolerance=self.tolerance)
+        return TableRows(free | place, parent)
+
+
+def sample_linked(key: Key, state: LinkedState, *, rows: int) -> LinkedRows:
+    """As many roots with everything below them: all, or each as often as the others, give or take one."""
+    root = state.schema.package.root.name
+    held = state.tables[root]
+    chosen = np.arange(len(held)) if rows == len(held) else evenly(key, len(held), rows=rows)
+    made = {root: held.taken(chosen, np.arange(rows))}
+    taken: Mapping[str, Codes] = {root: chosen}
+    for table in state.schema.package.tables[1:]:
+        below = state.tables[table.name]
+        above = taken[table.parent or ""]
+        sizes = np.bincount(below.parent, minlength=len(state.tables[table.parent or ""]))
+        starts = np.cumsum(sizes) - sizes
+        parent = np.repeat(np.arange(len(above)), sizes[above])
+        within = np.arange(len(parent)) - np.repeat(np.cumsum(sizes[above]) - sizes[above], sizes[above])
+        picked = starts[above][parent] + within
+        made[table.name] = below.taken(picked, parent)
+        taken = {**taken, table.name: picked}
+    return LinkedRows(state.schema, made)
+
+
+def _views(schema: LinkedSchema, table: LinkedTable) -> tuple[View, View | None]:
+    of_table = [view for view in schema.views if view.table == table.name]
+    return of_table[0], of_table[1] if len(of_table) > 1 else None
+
+
+def _rows_per_root(released: Released, schema: LinkedSchema) -> float:
+    """About how many rows the largest table has per root, at least 1."""
+    expected = {schema.package.root.name: 1.0}
+    for table in schema.package.tables[1:]:
+        name = count_name(table.parent or "", table.name)
+        leaves = leaves_of(of_view(released, schema.view(table.parent or "")))[name]
+        mean = float(leaves.proportions @ (leaves.axis.firsts + (leaves.axis.widths - 1) / 2)) + table.least
+        expected[table.name] = expected[table.parent or ""] * max(mean, 0.0)
+    return max(1.0, *expected.values())
+
+
+def family_of(parent: Codes, root: Codes, siblings: View | None) -> tuple[Family, int]:
+    """The weights and pairs of rows that are sorted by parent, and how many roots have pairs."""
+    rows = len(parent)
+    row_weight = 1.0 / sizes_of(root)
+    first, second = (
+        (np.empty(0, np.int64),) * 2
+        if siblings is None or siblings.siblings is None
+        else pairs_of(parent, np.arange(rows), siblings.siblings)
+    )
+    number = np.bincount(root[first], minlength=int(root.max(initial=0)) + 1)
+    pair_weight = 1.0 / np.maximum(number[root], 1)
+    after, before = _grouped(first, second, rows), _grouped(second, first, rows)
+    return Family(row_weight, pair_weight, after, before), int((number > 0).sum())
+
+
+def _grouped(of: Codes, others: Codes, rows: int) -> tuple[Codes, Codes]:
+    """For every row where its partners begin, and the partners."""
+    order = np.argsort(of, kind="stable")
+    return np.concatenate([[0], np.cumsum(np.bincount(of, minlength=rows))]), others[order]

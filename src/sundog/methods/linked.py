@@ -1,0 +1,148 @@
+"""Linked tables: every view is measured as `auto` measures a flat table, one after the other, from one budget.
+
+First single columns, then scores of all pairs, then the tables that pay, at the resolution that pays (select/allocate.py).
+Pairs that are looked at: in a table's own rows, with the columns of its parent, and between two siblings. A view's share of
+the budget grows with its number of new columns, siblings at half: their tables repeat what the rows already tell of each.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+
+from sundog.domain import Schema
+from sundog.domain.linked.views import SECOND, LinkedSchema, View, structural
+from sundog.errors import UserError
+from sundog.estimate.hierarchy import level_shares, levels
+from sundog.generate.linked.rows import LinkedRows, TableRows
+from sundog.methods.loop import Report, measure_first, rounds
+from sundog.methods.recipe import First, Recipe
+from sundog.methods.recipes import METHODS
+from sundog.postprocess.constraints import repaired
+from sundog.private.curator import Curator
+from sundog.queries import Marginal, Query
+from sundog.random.keys import Key, split
+from sundog.released import Measurement, Released, Scores, Selection
+from sundog.released.per_view import of_view, same_parents, shared
+
+SIBLINGS = 0.5
+"""What siblings count for, in columns of rows."""
+FIRST = 0.33
+"""The part of a view's budget that goes to single columns."""
+
+
+@dataclass
+class ViewCurator:
+    """What the loop asks of a curator, for one view and a part of the budget."""
+
+    curator: Curator
+    view: View
+    rho: float
+
+    @property
+    def schema(self) -> Schema:
+        """The view's columns."""
+        return _schema(self.curator).of_view(self.view)
+
+    @property
+    def remaining_rho(self) -> float:
+        """What is left of the view's part."""
+        return min(self.rho, self.curator.remaining_rho)
+
+    def released(self) -> Released:
+        """What was released of the view, per root."""
+        return of_view(self.curator.released(), self.view)
+
+    def measure(
+        self, queries: Sequence[Query], rho: float, *, shares: Sequence[float] | None = None
+    ) -> list[Measurement]:
+        """Noisy answers on the view."""
+        asked = [shared(query, self.view) for query in queries]
+        self.rho = max(0.0, self.rho - rho)
+        return self.curator.measure(asked, rho, shares=shares)
+
+    def score(self, selection: Selection, rho: float) -> Scores:
+        """Noisy scores on the view, in weights."""
+        candidates = tuple(shared(query, self.view) for query in selection.candidates)
+        estimates = tuple(estimate * each.scale for estimate, each in zip(selection.estimates, candidates, strict=True))
+        self.rho = max(0.0, self.rho - rho)
+        return self.curator.score(replace(selection, candidates=candidates, estimates=estimates), rho)
+
+    def select(self, selection: Selection, rho: float) -> list[Query]:
+        """Refused: views are measured by a rule that makes no private choice."""
+        raise UserError("linked tables: nothing is chosen privately.")
+
+
+def run_views(key: Key, curator: Curator, *, report: Report) -> Released:
+    """Spend the curator's budget on all views."""
+    schema = _schema(curator)
+    weights = [_weight(view) for view in schema.views]
+    total = curator.remaining_rho
+    for view, weight in zip(schema.views, weights, strict=True):
+        held = ViewCurator(curator, view, rho=total * weight / sum(weights))
+        report(f"measuring {view.name}")
+        _run_view(key, held, report=report)
+    return curator.released()
+
+
+def _run_view(key: Key, curator: ViewCurator, *, report: Report) -> None:
+    recipe = view_recipe(curator.view, _schema(curator.curator))
+    measure_first(curator, recipe, more=bool(recipe.workload(curator.schema)))
+    workload = recipe.workload(curator.schema)
+    if workload and recipe.bins is not None:
+        workload = recipe.bins.rebin(workload, curator.released())
+        rounds(key, curator, recipe=recipe, workload=workload, state=None, report=report)
+
+
+def view_recipe(view: View, schema: LinkedSchema) -> Recipe:
+    """How a view is measured: `auto`'s recipe with the view's columns and pairs."""
+    names = first_names(view, schema)
+
+    def first(flat: Schema) -> tuple[Query, ...]:
+        return tuple(query for name in names for query in levels(flat.column(name)))
+
+    def shares(flat: Schema) -> list[float]:
+        return [share for name in names for share in level_shares(flat.column(name))]
+
+    def workload(flat: Schema) -> tuple[Query, ...]:
+        return tuple(Marginal.of(flat, *pair) for pair in pairs(view))
+
+    return replace(METHODS["auto"], workload=workload, first=First(first, FIRST, shares))
+
+
+def first_names(view: View, schema: LinkedSchema) -> tuple[str, ...]:
+    """The columns that are measured alone: new ones, and the parent's where its own measurement does not tell them."""
+    if view.siblings == "next":
+        return (*view.own, *(f"{name}{SECOND}" for name in view.own))
+    return view.own if view.siblings or same_parents(schema, view) else view.names
+
+
+def pairs(view: View) -> list[tuple[str, str]]:
+    """The pairs of columns that a view is there for."""
+    if view.siblings == "next":
+        return [(first, f"{second}{SECOND}") for first, second in product(view.own, repeat=2)]
+    if view.siblings:  # in both orders, so that one of the two tables says it
+        return [(first, f"{second}{SECOND}") for k, first in enumerate(view.own) for second in view.own[k:]]
+    own = [pair for pair in combinations(view.own, 2) if not all(structural(name) for name in pair)]
+    return own + [pair for pair in product(view.own, view.given) if not structural(pair[0])]
+
+
+def _weight(view: View) -> float:
+    return len(view.own) * (SIBLINGS if view.siblings else 1.0)
+
+
+def _schema(curator: Curator) -> LinkedSchema:
+    if not isinstance(curator.schema, LinkedSchema):
+        raise UserError("linked tables: the schema is of one table.")
+    return curator.schema
+
+
+def enforce_linked(key: Key, drawn: LinkedRows) -> LinkedRows:
+    """The tables with every row satisfying its own table's constraints; their number and their parents stay."""
+    tables = dict(drawn.tables)
+    package = drawn.schema.package
+    for each, table in zip(split(key, len(package.tables)), package.tables, strict=True):
+        if table.schema.constraints:
+            mended = repaired(each, drawn.rows(table.name))
+            codes = {f"{table.name}.{name}": mended.column(name) for name in table.schema.names if name != table.order}
+            tables[table.name] = TableRows(tables[table.name].columns | codes, tables[table.name].parent)
+    return LinkedRows(drawn.schema, tables)

@@ -1,0 +1,106 @@
+"""A Data Package as a tree of tables: what it says, and what is refused with a remedy."""
+
+import copy
+
+import pytest
+
+from linked_tables import below, package, schema
+from sundog.domain.linked.package import Package
+from sundog.domain.linked.reading import declared
+from sundog.domain.linked.views import LinkedSchema
+from sundog.domain.schema import Schema
+from sundog.errors import UserError
+
+
+def test_tables_come_parents_first_with_their_bounds():
+    made = Package.from_json(package(persons=3, least=1))
+    assert [table.name for table in made.tables] == ["homes", "persons", "visits", "cards"]
+    assert (made.table("persons").most, made.table("persons").least, made.table("cards").parent) == (3, 1, "persons")
+    assert made.table("visits").order == "day"
+    assert made.table("persons").order is None
+    assert made.most_per_root("cards") == 6
+
+
+def test_views_are_rows_with_parents_and_pairs_of_siblings():
+    views = {view.name: view for view in schema().views}
+    assert set(views) == {"homes", "persons", "persons@", "visits", "visits@", "cards", "cards@"}
+    assert views["homes"].own == ("homes.type", "homes.#persons", "homes.#visits")
+    assert views["persons"].given == views["homes"].own
+    assert views["persons@"].siblings == "pairs"
+    assert views["visits@"].siblings == "next"
+    assert (views["persons"].most, views["persons@"].most, views["visits@"].most, views["cards"].most) == (2, 2, 2, 4)
+    assert schema(visits=1).views[-1].name == "cards@"
+    assert "visits@" not in {v.name for v in schema(visits=1).views}
+    many = schema(persons=30)
+    assert next(view for view in many.views if view.name == "persons@").siblings == "ring"
+
+
+def test_only_known_keys_are_kept_and_read_back():
+    document = package()
+    document["secret"] = document["resources"][1]["secret"] = "x"
+    document["resources"][1]["path"] = "private/persons.csv"
+    kept = LinkedSchema.from_document(document).to_json()
+    assert "secret" not in str(kept)
+    assert "private" not in str(kept)
+    assert LinkedSchema.from_document(kept) == LinkedSchema.from_document(document)
+
+
+def test_public_tables_are_left_out():
+    document = package()
+    document["resources"].append(
+        {"name": "towns", "public": True, "schema": {"fields": [{"name": "t", "type": "string"}]}}
+    )
+    document["resources"][1]["schema"]["foreignKeys"] += below("towns", own="age", reference="t")
+    assert [table.name for table in Package.from_json(document).tables] == ["homes", "persons", "visits", "cards"]
+
+
+def changed(change):
+    document = copy.deepcopy(package())
+    change(document)
+    return document
+
+
+def resource(document, number):
+    return document["resources"][number]
+
+
+WRONG = {
+    "two roots": (lambda d: resource(d, 2)["schema"].pop("foreignKeys"), "2 tables have no parent"),
+    "no bound": (lambda d: resource(d, 1).pop("maximumPerParent"), "needs maximumPerParent"),
+    "a bound of 0": (lambda d: resource(d, 1).update(maximumPerParent=0), "maximumPerParent"),
+    "a bound that is no whole number": (lambda d: resource(d, 1).update(maximumPerParent=1.5), "maximumPerParent"),
+    "least above most": (lambda d: resource(d, 1).update(minimumPerParent=3), "minimumPerParent"),
+    "a root without a key": (lambda d: resource(d, 0)["schema"].pop("primaryKey"), "needs a primaryKey"),
+    "two parents": (
+        lambda d: resource(d, 3)["schema"].update(foreignKeys=[*below("persons"), *below("homes")]),
+        "2 foreign keys",
+    ),
+    "a key of two fields": (lambda d: resource(d, 1)["schema"].update(primaryKey=["id", "age"]), "one field each"),
+    "an unknown key": (lambda d: resource(d, 1)["schema"].update(primaryKey=["nope"]), "'nope' is not among"),
+    "a circle": (lambda d: resource(d, 1)["schema"].update(foreignKeys=below("cards")), "circle"),
+    "another key of the parent": (
+        lambda d: resource(d, 1)["schema"].update(foreignKeys=below("homes", reference="type")),
+        "not that table's primaryKey",
+    ),
+    "a bad name": (lambda d: resource(d, 1).update(name="per/sons"), "needs a name"),
+    "equal names": (lambda d: resource(d, 1).update(name="visits"), "two resources"),
+    "no schema": (lambda d: resource(d, 1).pop("schema"), "has no schema"),
+    "an unknown unit": (lambda d: d.update(privacyUnit="towns"), "no private table"),
+    "an unknown order": (lambda d: resource(d, 2).update(orderBy=["when"]), "'when' is not among"),
+    "a wrong field": (lambda d: resource(d, 1)["schema"]["fields"][2].update(type="nope"), "table 'persons'"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_named(name):
+    change, words = WRONG[name]
+    with pytest.raises(UserError, match=words):
+        Package.from_json(changed(change))
+
+
+def test_one_table_and_several_are_told_apart():
+    assert isinstance(declared(package()), LinkedSchema)
+    with pytest.raises(UserError, match="Data Package of linked tables"):
+        Schema.from_json(package())
+    with pytest.raises(UserError, match="by flags"):
+        schema().with_dialect({"delimiter": ";"})

@@ -1,0 +1,148 @@
+"""Linked search: counts are kept right by every change, links hold, and structure comes out where noise is small."""
+
+import numpy as np
+import pytest
+
+from linked_tables import random_homes, schema, tables_of
+from privacy.stand_ins import MemoryLedger
+from sundog.domain.linked.structure import pairs_of, within
+from sundog.domain.unit import PrivacyUnit
+from sundog.generate.linked import tables as kernel
+from sundog.generate.linked.linked_search import LinkedSearch, family_of, sample_linked
+from sundog.generate.linked.tables import GIVEN, MARGIN, SIBLINGS, WITHIN, Table, search
+from sundog.methods.linked import run_views
+from sundog.private.accountant import Budget
+from sundog.private.curator import Curator
+from sundog.private.spending import Spending
+from sundog.private.table import PrivateTables
+from sundog.random.keys import key_of
+
+HOMES = 3000
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """A release of homes at a large budget, and the tables fitted to it."""
+    units = random_homes(HOMES, seed=1)
+    facts = schema(persons=2, visits=3)
+    unit = PrivacyUnit("add-remove", "homes.id", 1, below=True)
+    spending = Spending(Budget(rho=5.0), "homes", unit=unit, accounting="gaussian", ledger=MemoryLedger())
+    curator = Curator(PrivateTables(facts.package, tables_of(units)), facts, spending=spending)
+    released = run_views(key_of(1), curator, report=lambda _: None)
+    return units, released, LinkedSearch().fit(key_of(2), released)
+
+
+def test_the_whole_budget_is_spent_and_not_more(fitted):
+    _, released, _ = fitted
+    assert 0.99 * 5.0 < released.guarantee.rho <= 5.0
+
+
+def test_links_hold_and_bounds_too(fitted):
+    _, _, state = fitted
+    made = sample_linked(key_of(3), state, rows=len(state.tables["homes"])).to_arrow()
+    homes, persons, visits, cards = (made[name].to_pandas() for name in ("homes", "persons", "visits", "cards"))
+    assert homes["id"].is_unique
+    assert persons["id"].is_unique
+    assert set(persons["parent"]) <= set(homes["id"])
+    assert set(cards["parent"]) <= set(persons["id"])
+    assert persons.groupby("parent").size().max() <= 2
+    assert visits.groupby("parent").size().max() <= 3
+    assert visits.groupby("parent")["day"].apply(lambda day: day.is_monotonic_increasing).all()
+
+
+def test_structure_comes_out(fitted):
+    units, _, state = fitted
+    made = sample_linked(key_of(3), state, rows=len(state.tables["homes"])).to_arrow()
+    homes, persons = made["homes"].to_pandas(), made["persons"].to_pandas()
+    joined = persons.merge(homes, left_on="parent", right_on="id")
+    real = [(type_, age) for type_, people, _ in units.values() for age, _, _ in people]
+    for kind in ("flat", "house"):
+        truth = np.mean([age == 2 for type_, age in real if type_ == kind])
+        assert abs((joined[joined.type == kind].age == 2).mean() - truth) < 0.04
+    alike = np.mean([people[0][0] == people[1][0] for _, people, _ in units.values() if len(people) == 2])
+    pairs = persons.groupby("parent").age.agg(["size", "nunique"])
+    assert abs((pairs[pairs["size"] == 2]["nunique"] == 1).mean() - alike) < 0.06
+    counts = homes["id"].map(persons.groupby("parent").size()).fillna(0)
+    truth = np.mean([len(people) == 2 for _, people, _ in units.values()])
+    assert abs((counts == 2).mean() - truth) < 0.03
+
+
+@pytest.mark.parametrize("rows", [1, 700, 7001])
+def test_another_number_of_roots(fitted, rows):
+    _, _, state = fitted
+    made = sample_linked(key_of(4), state, rows=rows)
+    assert len(made) == rows
+    assert len(made.to_arrow()["homes"]) == rows
+    assert set(made.to_arrow()["persons"]["parent"].to_pylist()) <= set(range(1, rows + 1))
+
+
+def problem(rows=60, seed=0):
+    draw = np.random.default_rng(seed)
+    parent = np.sort(draw.integers(0, 20, size=rows))
+    cells = draw.integers(0, 3, size=(2, rows)).astype(np.int32)
+    given = draw.integers(0, 2, size=rows)
+    three, two = np.arange(3), np.array([0, 1, 1])
+    tables = [
+        Table(MARGIN, 0, 0, three, np.zeros(1, dtype=np.int64), draw.random((3, 1)) * 10, 1.0),
+        Table(WITHIN, 0, 1, three, two, draw.random((3, 2)) * 10, 2.0),
+        Table(GIVEN, 1, 0, three, given, draw.random((3, 2)) * 10, 0.5),
+        Table(SIBLINGS, 0, 0, three, two, draw.random((3, 2)) * 10, 1.5),
+        Table(SIBLINGS, 0, 1, two, three, draw.random((2, 3)) * 10, 1.0),
+    ]
+    view = next(view for view in schema().views if view.name == "persons@")
+    family, _ = family_of(parent, parent, view)
+    return cells, tables, family
+
+
+def counted(cells, tables, family):
+    packed = kernel._packed(tables, len(cells))
+    counts = np.zeros(len(packed.target))
+    kernel._count(cells, packed.arrays, (family.row_weight, family.pair_weight, *family.after, *family.before), counts)
+    return packed, counts
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_pass_keeps_the_counts_of_the_cells_and_lowers_the_loss(seed):
+    cells, tables, family = problem(seed=seed)
+    packed, counts = counted(cells, tables, family)
+    before = kernel._loss(counts, packed.target, packed.weight)
+    ties = (family.row_weight, family.pair_weight, *family.after, *family.before)
+    state = np.array([seed], dtype=np.uint64)
+    movable, banned = np.ones(cells.shape, dtype=bool), np.full(2, -1)
+    kernel._pass(state, cells, packed.arrays, ties, counts, movable, banned, np.array([3, 3]), 2000)
+    np.testing.assert_allclose(counts, counted(cells, tables, family)[1], atol=1e-9)
+    assert kernel._loss(counts, packed.target, packed.weight) < before
+
+
+def test_what_may_not_move_stays():
+    cells, tables, family = problem()
+    movable = np.zeros(cells.shape, dtype=bool)
+    movable[0, :10] = True
+    after = search(
+        1,
+        cells.copy(),
+        tables=tables,
+        family=family,
+        movable=movable,
+        banned=np.array([2, -1]),
+        passes=5,
+        tolerance=0.0,
+    )
+    np.testing.assert_array_equal(after[~movable], cells[~movable])
+    changed = after[0, :10] != cells[0, :10]
+    assert changed.any()
+    assert not (after[0, :10][changed] == 2).any()
+
+
+def test_pairs_of_siblings():
+    parent = np.array([0, 0, 0, 1, 2, 2])
+    assert list(within(parent)) == [0, 1, 2, 0, 0, 1]
+    as_pairs = {
+        kind: set(zip(*map(list, pairs_of(parent, np.arange(6), kind)), strict=True))
+        for kind in ("next", "ring", "pairs")
+    }
+    assert as_pairs["next"] == {(0, 1), (1, 2), (4, 5)}
+    assert as_pairs["ring"] == {(0, 1), (1, 2), (2, 0), (4, 5), (5, 4)}
+    assert as_pairs["pairs"] == {(a, b) for a in (0, 1, 2) for b in (0, 1, 2) if a != b} | {(4, 5), (5, 4)}
+    nothing = pairs_of(np.empty(0, dtype=np.int64), np.empty(0), "pairs")
+    assert len(nothing[0]) == len(nothing[1]) == 0

@@ -1,0 +1,197 @@
+"""Linked tables: what one root contributes depends on it alone, and no root contributes more than is stated.
+
+Exact answers of all one- and two-way queries on all views are taken through the source; wrong sources and queries must fail.
+"""
+
+import itertools
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from linked_tables import schema, tables_of
+from privacy.stand_ins import MemoryLedger
+from sundog.domain.unit import PrivacyUnit
+from sundog.errors import UserError
+from sundog.private.accountant import Budget
+from sundog.private.curator import Curator
+from sundog.private.spending import Spending
+from sundog.private.table import PrivateTables
+from sundog.queries import Marginal, Shared, add_all, sensitivity
+from sundog.queries import shared as shared_module
+from sundog.released.per_view import shared
+from sundog.sources import linked, open_table
+
+SCHEMA = schema()
+UNIT = {name: PrivacyUnit(name, "homes.id", 1, below=True) for name in ("add-remove", "replace")}
+PERSON = st.tuples(st.integers(0, 2), st.sampled_from("fm"), st.lists(st.sampled_from(["gold", "red"]), max_size=4))
+HOME = st.tuples(
+    st.sampled_from(["flat", "house"]),
+    st.lists(PERSON, max_size=4),
+    st.lists(st.tuples(st.integers(0, 9), st.sampled_from("ab")), max_size=5),
+)
+
+
+def queries():
+    """Every pair of columns of every view."""
+    made = []
+    for view in SCHEMA.views:
+        flat = SCHEMA.of_view(view)
+        pairs = list(itertools.combinations(flat.names, 2)) or [flat.names]
+        made += [shared(Marginal.of(flat, *pair), view) for pair in pairs]
+    return made
+
+
+QUERIES = queries()
+
+
+def source(units):
+    return linked.LinkedSource(SCHEMA.package, {name: open_table(table) for name, table in tables_of(units).items()})
+
+
+def answers(units, asked=QUERIES):
+    size = sum(query.size for query in asked)
+    held = source(units)
+    return held.add_up(SCHEMA, UNIT["add-remove"], add=lambda rows, out: add_all(asked, rows, out), size=size)
+
+
+def split(totals, asked=QUERIES):
+    return np.split(totals, np.cumsum([query.size for query in asked])[:-1])
+
+
+def check_bound(unit, other=None):
+    """What a root adds (or changes, replaced by another) is within every stated norm."""
+    relation = "add-remove" if other is None else "replace"
+    change = answers({1: unit}) - (0 if other is None else answers({1: other}))
+    for query, part in zip(QUERIES, split(change), strict=True):
+        assert int((part.astype(object) ** 2).sum()) <= sensitivity.squared(query, UNIT[relation])
+        assert int(np.abs(part).sum()) <= sensitivity.l1(query, UNIT[relation])
+        assert int(np.abs(part).max()) <= sensitivity.linf(query, UNIT[relation])
+
+
+def check_alone(unit, others):
+    """A root adds to others exactly what it adds to nothing."""
+    base = dict(enumerate(others, start=2))
+    np.testing.assert_array_equal(answers({1: unit, **base}) - answers(base), answers({1: unit}))
+
+
+CROWDED = (
+    "house",
+    [(2, "f", ["gold"] * 3), (2, "f", ["gold"] * 4), (2, "f", ["gold"]), (1, "m", [])],
+    [(3, "a"), (3, "a"), (1, "a"), (9, "a"), (3, "a")],
+)
+"""More rows than allowed everywhere, most of them alike."""
+PLAIN = ("flat", [(0, "m", ["red"])], [(0, "b")])
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(HOME, st.lists(HOME, max_size=3))
+def test_a_root_adds_the_same_whatever_else_is_there(unit, others):
+    check_alone(unit, others)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(HOME, HOME)
+def test_no_root_changes_more_than_is_stated(unit, other):
+    check_bound(unit)
+    check_bound(unit, other)
+
+
+def test_the_stated_norms_are_reached():
+    reached = {relation: set() for relation in UNIT}
+    units = [CROWDED, PLAIN, ("flat", [(0, "m", ["red"] * 2)] * 2, [(0, "b")] * 3), ("house", [], [])]
+    for first, second in itertools.product([None, *units], repeat=2):
+        relation = "add-remove" if first is None else "replace"
+        change = (0 if second is None else answers({1: second})) - (0 if first is None else answers({1: first}))
+        if isinstance(change, int):
+            continue
+        for place, (query, part) in enumerate(zip(QUERIES, split(change), strict=True)):
+            if int((part.astype(object) ** 2).sum()) == sensitivity.squared(query, UNIT[relation]):
+                reached[relation].add(place)
+    plain = {
+        place
+        for place, query in enumerate(QUERIES)
+        if not any(".#" in name or "visits" in name for name in query.columns)
+    }
+    assert plain <= reached["add-remove"]  # the places of a sequence differ from row to row, so theirs is a bound
+    assert plain <= reached["replace"]
+
+
+def test_every_root_with_rows_in_a_view_counts_as_one():
+    totals = split(answers({1: CROWDED, 2: PLAIN, 3: CROWDED}))
+    for query, part in zip(QUERIES, totals, strict=True):
+        siblings = "@" in query.shares
+        assert part.sum() == query.scale * (2 if siblings else 3), query.describe()
+
+
+def test_orphans_and_rows_without_a_key_are_left_out():
+    held = tables_of({1: PLAIN})
+    lost = {name: {column: list(cells) for column, cells in table.items()} for name, table in held.items()}
+    lost["persons"] = {"id": [1000, 7, None], "parent": [1, 99, None], "age": [0, 2, 2], "sex": ["m", "f", "f"]}
+    lost["cards"] = {"parent": [1000, 7, None, 12345], "colour": ["red", "gold", "gold", "gold"]}
+    made = linked.LinkedSource(SCHEMA.package, {name: open_table(table) for name, table in lost.items()})
+    size = sum(query.size for query in QUERIES)
+    totals = made.add_up(SCHEMA, UNIT["replace"], add=lambda rows, out: add_all(QUERIES, rows, out), size=size)
+    np.testing.assert_array_equal(totals, answers({1: PLAIN}))
+
+
+def test_of_equal_roots_one_is_used():
+    twice = tables_of({1: PLAIN})
+    twice["homes"] = {"id": [1, 1, 1], "type": ["flat", "flat", "flat"]}
+    made = linked.LinkedSource(SCHEMA.package, {name: open_table(table) for name, table in twice.items()})
+    size = sum(query.size for query in QUERIES)
+    totals = made.add_up(SCHEMA, UNIT["replace"], add=lambda rows, out: add_all(QUERIES, rows, out), size=size)
+    np.testing.assert_array_equal(totals, answers({1: PLAIN}))
+
+
+def test_only_shared_queries_are_answered():
+    private = PrivateTables(SCHEMA.package, tables_of({1: PLAIN}))
+    spending = Spending(Budget(rho=1.0), "homes", unit=UNIT["add-remove"], ledger=MemoryLedger())
+    curator = Curator(private, SCHEMA, spending=spending)
+    with pytest.raises(UserError, match="only shared queries"):
+        curator.measure([Marginal.of(SCHEMA, "persons.age")], 0.5)
+    with pytest.raises(UserError, match="must be declared"):
+        curator.categories("persons.sex", 0.1, delta=1e-6)
+    assert curator.measure([QUERIES[0]], 0.5)[0].values.shape == (QUERIES[0].size,)
+
+
+MUTANTS = {
+    "every row weighs as much as a root": (
+        Shared,
+        "_add_equal",
+        lambda self, rows, totals, number, real=Shared._add_equal: real(self, rows, totals, 1),
+    ),
+    "all rows of a parent are used": (linked, "within", lambda groups: np.zeros(len(groups), dtype=np.int64)),
+    "rows are shared below a parent, not below the root": (
+        linked,
+        "sizes_of",
+        lambda groups: np.ones(len(groups), dtype=np.int64),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_wrong_sources_and_queries_fail(name):
+    place, attribute, wrong = MUTANTS[name]
+    with mock.patch.object(place, attribute, wrong), pytest.raises((AssertionError, UserError)):
+        check_bound(CROWDED)
+
+
+def test_a_query_that_understates_the_weight_of_a_root_fails():
+    squares = [int((part.astype(object) ** 2).sum()) for part in split(answers({1: CROWDED}))]
+    with mock.patch.object(shared_module, "whole_weight", return_value=1):
+        stated = [sensitivity.squared(query, UNIT["add-remove"]) for query in QUERIES]
+    assert any(square > bound for square, bound in zip(squares, stated, strict=True))
+
+
+def test_a_source_that_numbers_rows_over_all_roots_fails():
+    real = linked._joined
+
+    def first_parent(wanted, keys):
+        place, above = real(wanted, keys)
+        return place, np.zeros_like(above)
+
+    with mock.patch.object(linked, "_joined", first_parent), pytest.raises((AssertionError, UserError)):
+        check_alone(CROWDED, [PLAIN, CROWDED])
