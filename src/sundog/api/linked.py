@@ -148,6 +148,11 @@ class LinkedModel:
         return "There was no fitted.npz of this release, so the model was fitted again." if self.refitted else ""
 
     @property
+    def drawing_note(self) -> str:
+        """Nothing: rows given a condition are refused."""
+        return ""
+
+    @property
     def unsupported(self) -> tuple[str, ...]:
         """Nothing: what linked tables cannot do is refused."""
         return ()

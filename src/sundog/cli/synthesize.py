@@ -56,7 +56,7 @@ def synthesize(
             say(dry.to_json(), dry.to_lines(), as_json=result.json)
             return
         names = linked_names(synthesizer.schema)
-        place = Place(result.out, result.rows, result.format, result.force, names)
+        place = Place(result.out, result.rows, result.format, result.force, linked=names)
         rows = make_release(synthesizer, table.private(), place=place, signing=signing, report=report, kept=tell_kept)
     _tell(synthesizer, place, rows=rows, as_json=result.json)
 
