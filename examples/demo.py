@@ -13,11 +13,14 @@ from itertools import islice
 from pathlib import Path
 
 import clinic_visits
+import patients_and_visits
 
 ROWS, SEED = 20_000, 1
 OUT = Path("demo-output")
 LEDGER = OUT / "ledger.sqlite"
 RESULT = OUT / "likeness"
+LINKED = OUT / "linked-likeness"
+PATIENTS = 4_000
 PRIVACY = ["--epsilon", "1", "--delta", "1e-9"]
 
 
@@ -36,7 +39,14 @@ def main() -> None:
     print(f"\nThe synthetic table:  {RESULT / 'synthetic.csv'}")
     print(f"How good it is:       {RESULT / 'report.html'} (open it in a browser)")
     print(f"The certificate:      {RESULT / 'certificate.html'} (open it in a browser)")
-    print("\nTo protect patients instead of visits: --unit patient_id --rows-per-unit 1, with a ledger of its own.")
+    print(
+        f"\n5. Linked tables: {PATIENTS} made-up patients and their visits, at epsilon 1 for each patient with all visits:\n"
+    )
+    package = patients_and_visits.write(OUT / "linked", patients=PATIENTS, seed=SEED)
+    places = ["--ledger", str(LEDGER), "-o", str(LINKED), "--force"]
+    sundog("synthesize", str(package), *PRIVACY, *places)
+    print("\n   The first visits of synthetic patients, in order of time:\n")
+    print(glance(LINKED / "synthetic.visits.csv", rows=6))
     print("Next: sundog --help, or docs/command-line.md")
 
 
