@@ -128,7 +128,7 @@ def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
     cases = [Case(name, {"package": name}) for name in sizes["tables"]]
     results = harness.run("linked", cases, work=work, seeds=range(sizes["seeds"]), fresh=fresh)
     scale = [Case(f"{sizes['roots']} roots with 5 children", {"roots": sizes["roots"]})]
-    results |= harness.run("linked", scale, work=work, seeds=range(1), fresh=fresh)
+    results += harness.run("linked", scale, work=work, seeds=range(1), fresh=fresh)
     lines = mean_by_case(results)
     publish("linked", lines, table=table(lines), picture=bars(lines, PICTURED))
     return lines
