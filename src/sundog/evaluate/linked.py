@@ -19,7 +19,7 @@ from jaxtyping import Float, Int
 
 from sundog.domain import Categorical, Numeric, Schema
 from sundog.domain.linked.package import LinkedTable
-from sundog.domain.linked.views import SECOND, LinkedSchema, View, structural
+from sundog.domain.linked.views import SECOND, LinkedSchema, View, is_count
 from sundog.domain.rows import Rows
 from sundog.evaluate.base import Comparison
 from sundog.evaluate.learning import available, macro_f1
@@ -78,7 +78,7 @@ def _of_view(subject: Comparison, view: View) -> Iterator[tuple[str, list[tuple[
     """The figures of a view, and the sets of columns that each is over."""
     place = {name: k for k, name in enumerate(subject.schema.names)}
     own = [place[name] for name in view.own if "#" not in name]
-    counts = [place[name] for name in view.own if "#" in name and not structural(name) and not name.endswith(".#gap")]
+    counts = [place[name] for name in view.own if is_count(name)]
     given = [place[name] for name in view.given if "#" not in name]
     if view.siblings:
         seconds = [place[f"{subject.schema.names[k]}{SECOND}"] for k in own]

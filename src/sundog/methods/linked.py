@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 from sundog.domain import Schema
-from sundog.domain.linked.views import SECOND, LinkedSchema, View, structural
+from sundog.domain.linked.views import SECOND, LinkedSchema, View, is_count, structural
 from sundog.errors import UserError
 from sundog.estimate.hierarchy import level_shares, levels
 from sundog.generate.linked.rows import LinkedRows, TableRows
@@ -28,6 +28,8 @@ SIBLINGS = 0.5
 """What siblings count for, in columns of rows."""
 FIRST = 0.33
 """The part of a view's budget that goes to single columns."""
+COUNTED = 4.0
+"""How much more than another column of its size a number of children gets: all that is below a parent rests on it."""
 
 
 @dataclass
@@ -101,7 +103,9 @@ def view_recipe(view: View, schema: LinkedSchema) -> Recipe:
         return tuple(query for name in names for query in levels(flat.column(name)))
 
     def shares(flat: Schema) -> list[float]:
-        return [share for name in names for share in level_shares(flat.column(name))]
+        return [
+            share * (COUNTED if is_count(name) else 1.0) for name in names for share in level_shares(flat.column(name))
+        ]
 
     def workload(flat: Schema) -> tuple[Query, ...]:
         return tuple(Marginal.of(flat, *pair) for pair in pairs(view))

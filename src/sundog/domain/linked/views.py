@@ -140,6 +140,11 @@ def count_name(parent: str, child: str) -> str:
     return f"{parent}.#{child}"
 
 
+def is_count(name: str) -> bool:
+    """Whether a column is a number of children."""
+    return ".#" in name and not structural(name) and not name.removesuffix(SECOND).endswith(".#gap")
+
+
 def structural(name: str) -> bool:
     """Whether a column is known from a row's place in its sequence, before any other."""
     return name.endswith((".#position", ".#place"))
