@@ -2,7 +2,8 @@
 
 It has a column of every kind and the habits of real tables: codes that look like numbers ('01'), skewed waiting times, an
 amount that is usually zero, values that are missing for a reason, and columns that depend on one another. Nobody in it
-exists. The schema declares what one would know without seeing a row: round bounds, lists of labels.
+exists. The schema declares what one would know without seeing a row: round bounds, lists of labels, that the age group follows
+from the age, and that people arrive on the day of their visit, while the clinic is open.
 
     python examples/clinic_visits.py --rows 20000 --seed 1 --out FOLDER
 """
@@ -24,6 +25,7 @@ PATIENTS_PER_VISIT = 0.6
 
 DISTRICTS = [f"{number:02d}" for number in range(1, 13)]
 SEXES = ["female", "male", "other"]
+GROUPS = ["child", "adult", "senior"]
 TRIAGE = ["immediate", "very urgent", "urgent", "standard", "non-urgent"]
 # Reason for the visit: how common, the typical age, how urgent (added to the triage score), how much warmer.
 REASONS: dict[str, tuple[float, float, float, float]] = {
@@ -153,6 +155,7 @@ def _arrow(visits: Columns) -> pa.Table:
             "visit_date": pa.array(date),
             "arrived_at": pa.array(arrived),
             "age": pa.array(visits["age"]),
+            "age_group": pa.array(np.array(GROUPS)[np.digitize(visits["age"], [18, 65])].tolist()),
             "sex": pa.array(np.array(SEXES)[visits["sex"]].tolist()),
             "district": pa.array(np.array(DISTRICTS)[visits["district"]].tolist()),
             "insured": pa.array(visits["insured"]),
@@ -185,9 +188,14 @@ def schema() -> dict[str, Any]:
         "targets": ["admitted"],
         "fields": [
             {"name": "patient_id", "type": "string", "identifier": True, "sundog": {"regenerate": True}},
-            {"name": "visit_date", "type": "date", "derived": "date(arrived_at)"},
-            _between("arrived_at", "datetime", "2023-01-01T00:00:00", "2024-12-31T23:59:00", resolution=60, bins=24),
+            _between("visit_date", "date", "2023-01-01", "2024-12-31", bins=24),
+            _after("arrived_at", "datetime", "visit_date", "6 hours", "1439 minutes", resolution=60, bins=36),
             _between("age", "integer", 0, 110, bins=22),
+            {
+                "name": "age_group",
+                "type": "string",
+                "derived": f"choose(cut(age, 18, 65), {', '.join(map(repr, GROUPS))})",
+            },
             _labels("sex", SEXES),
             _labels("district", DISTRICTS),
             {"name": "insured", "type": "boolean", "constraints": {"required": True}},
@@ -211,6 +219,19 @@ def _labels(name: str, labels: list[str], *, ordered: bool = False) -> dict[str,
 def _between(name: str, kind: str, low: Any, high: Any, *, required: bool = True, **sundog: Any) -> dict[str, Any]:
     constraints = {"minimum": low, "maximum": high} | ({"required": True} if required else {})
     return {"name": name, "type": kind, "constraints": constraints} | ({"sundog": sundog} if sundog else {})
+
+
+def _after(name: str, kind: str, base: str, low: Any, high: Any, **sundog: Any) -> dict[str, Any]:
+    """A field that is modelled as its distance from another: of a time on a day, the clock."""
+    offset = {"minimum": low, "maximum": high}
+    return {
+        "name": name,
+        "type": kind,
+        "relativeTo": base,
+        "offset": offset,
+        "constraints": {"required": True},
+        "sundog": sundog,
+    }
 
 
 def write(folder: Path, *, rows: int, seed: int) -> tuple[Path, Path]:

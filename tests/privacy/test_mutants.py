@@ -444,7 +444,7 @@ def test_rows_that_are_skipped_are_killed_by_counting(monkeypatch, tmp_path):
 
 # --- offsets: a distance is of its own record -----------------------------------------------------------------------
 
-UNITS = encode._units
+UNITS = encode.units_sql
 OTHER_ROWS = {
     "the base of the row before": "lag({0}, 1, 0) OVER ()",
     "the base of the first row": "first_value({0}) OVER ()",
@@ -459,5 +459,5 @@ def test_a_distance_that_looks_at_another_row_is_killed_by_isolation(monkeypatch
         made = UNITS(column, raw, farthest=farthest)
         return f"({OTHER_ROWS[mutant].format(made)})" if column.name == "a" else made
 
-    monkeypatch.setattr(encode, "_units", wrong)
+    monkeypatch.setattr(encode, "units_sql", wrong)
     killed(checks.check_distances_are_of_their_own_row)

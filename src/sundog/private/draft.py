@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sundog.domain import Dialect
+from sundog.domain import Dialect, Schema
 from sundog.domain.drafting.fields import drafted
+from sundog.domain.drafting.relations import candidates as candidates_of
+from sundog.domain.drafting.relations import derived_field, labelled, offset_fields, offset_pairs, without_circles
 from sundog.domain.drafting.seen import MISSING, UNKNOWN, Seen, candidates, lists_labels
 from sundog.domain.drafting.values import writes_commas
 from sundog.private.ledger import Ledger
@@ -18,6 +20,7 @@ from sundog.private.table import PrivateTable, open_private
 from sundog.sources.duck import DuckTable
 from sundog.sources.files import text_files
 from sundog.sources.profile import Wanted, details, overview
+from sundog.sources.relations import Related
 from sundog.sources.sniff import Guess, guess_dialect
 from sundog.sources.streams import byte_chunks
 
@@ -58,7 +61,29 @@ def draft(
     fields = [
         drafted(seen[column], comma=comma) if column in seen else _nested(column) for column in source.columns if column
     ]
-    return {"name": drafting.name, "description": " ".join(notes), **marks, "missingValues": [""], "fields": fields}
+    document = {"name": drafting.name, "description": " ".join(notes), **marks, "missingValues": [""]}
+    return {**document, "fields": _related(fields, source, rows=_rows_seen(seen))}
+
+
+def _rows_seen(seen: Mapping[str, Seen]) -> int:
+    return max((column.rows for column in seen.values()), default=0)
+
+
+def _related(fields: list[dict[str, Any]], source: DuckTable, *, rows: int) -> list[dict[str, Any]]:
+    """The fields, with derivations that hold in every row and offsets where these say more."""
+    if all(field.get("identifier") for field in fields):
+        return fields
+    schema = Schema.from_json({"fields": fields})
+    related = Related(source, schema)
+    proved = {each.candidate: each.pairs for each in related.proved(candidates_of(schema.columns))}
+    derived = {each.target.name: each for each in without_circles(proved)}
+    made = [
+        derived_field(field, each, each.text(labelled(each, proved[each])), rows=rows)
+        if (each := derived.get(field["name"])) is not None
+        else field
+        for field in fields
+    ]
+    return offset_fields(made, related.spreads(offset_pairs(schema.columns, derived)))
 
 
 def _nested(name: str) -> dict[str, Any]:

@@ -240,16 +240,23 @@ class DuckTable:
             yield from reader
 
     def one_row(self, names: Sequence[str], query: Callable[[str], str], *, schema: Schema | None = None) -> list[Any]:
-        """The one row of a query over these columns; `query` gives its SQL for the relation that holds them."""
+        """The one row of a query over these columns; `query` gives its SQL for the relation that holds them, if any."""
         with self.quiet_failures():
             if schema is not None:
                 self._create_types(schema)
-            return list(self.connection.sql(query(self._relation(list(names)))).fetchall()[0])
+            return list(self.connection.sql(query(self._relation(list(names)) if names else "")).fetchall()[0])
 
     @cached_property
     def _aside(self) -> Any:
         """The engine for small questions while it streams the rows; types that are temporary are its own."""
         return self.connection.cursor()
+
+    def keep(self, name: str, schema: Schema, query: Callable[[str], str]) -> None:
+        """Keep the result of a query over a schema's fields as a table of the engine."""
+        with self.quiet_failures():
+            self._create_types(schema)
+            source = query(self._relation(list(schema.fields)))
+            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {source}")
 
     def _create_types(self, schema: Schema) -> None:
         for column in schema.columns:

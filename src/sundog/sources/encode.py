@@ -263,14 +263,14 @@ def _magnitude_code(column: Numeric, raw: RawColumn) -> str:
 def _distance_code(column: Numeric, distance: Distance, raw: RawColumn, base: RawColumn) -> str:
     """Own units less the base's, cut to the own grid; neither is clamped to its bounds, the distance is."""
     step = ratio(distance.base, distance.own)
-    start = _units(distance.base, base, farthest=FARTHEST // max(step.numerator, 1))
+    start = units_sql(distance.base, base, farthest=FARTHEST // max(step.numerator, 1))
     if step != 1:  # exact: what is divided has fewer than 53 bits
         start = f"CAST(floor(({start}) * {step.numerator} / {step.denominator}) AS BIGINT)"
-    length = f"({_units(distance.own, raw, farthest=FARTHEST)} - ({start}))"
+    length = f"({units_sql(distance.own, raw, farthest=FARTHEST)} - ({start}))"
     return f"TRY({_clamp(length, str(column.lower), str(column.upper))} - ({column.lower}))"
 
 
-def _units(column: Numeric, raw: RawColumn, *, farthest: int) -> str:
+def units_sql(column: Numeric, raw: RawColumn, *, farthest: int) -> str:
     """Grid units of a cell, wherever it lies within the calendar, or within what double precision tells apart."""
     lower, upper = -farthest, farthest - 1
     if column.kind in ("date", "datetime"):
