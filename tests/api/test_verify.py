@@ -114,6 +114,8 @@ def break_a_row(folder):
     ("tamper", "told"),
     [
         (change("report.html", "<h1>", "<h1> "), "report.html: it was changed"),
+        (change("explore.html", "<h1>", "<h1> "), "explore.html: it was changed"),
+        (lambda folder: (folder / "explore.html").unlink(), "explore.html: the certificate names it"),
         (lambda folder: (folder / "report.html").unlink(), "report.html: the certificate names it"),
         (lambda folder: (folder / "real.csv").write_text("a"), "real.csv: no part of a release"),
         (

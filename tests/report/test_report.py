@@ -1,34 +1,26 @@
 """The public report: a function of released values, self-contained, bounded, escaped, right."""
 
 import re
-from itertools import combinations
 
 import numpy as np
 import pytest
 
+import noisy_pages
 import sundog
-from related_tables import DOCUMENT, SCHEMA, permuted, related
+from related_tables import DOCUMENT, permuted, related
 from sundog.api.model import Model
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
-from sundog.domain.unit import PrivacyUnit
 from sundog.private import noise
-from sundog.queries import Marginal, answer
-from sundog.released import Guarantee, Measurement, Payment, Released
+from sundog.queries import answer
+from sundog.released import Payment
 from sundog.report import facts, report_page, summary_fragment
 
 ROWS = related(2000, 1)
 
 
-def released(rows=ROWS, *, ways=(1, 2), stddev=5.0, seed=0, schema=SCHEMA, payments=()):
-    random = np.random.default_rng(seed)
-    queries = [Marginal.of(schema, *names) for k in ways for names in combinations(schema.names, k)]
-    measured = tuple(
-        Measurement(q, answer(q, rows) + np.rint(random.normal(0, stddev, q.size)).astype(np.int64), stddev, "small#1")
-        for q in queries
-    )
-    guarantee = Guarantee(PrivacyUnit(), "gaussian", 0.02, epsilon=1.0, delta=1e-9)
-    return Released(schema, measured, guarantee, payments=tuple(payments), dataset=schema.name or "")
+def released(rows=ROWS, **how):
+    return noisy_pages.released(rows, **how)
 
 
 def test_the_same_release_and_seed_give_the_same_bytes():

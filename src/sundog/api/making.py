@@ -34,7 +34,7 @@ RELEASE = (
     "certificate.json",
     "certificate.html",
 )
-"""What every release holds beside its table."""
+"""What every release holds beside its tables; of one table also explore.html."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,8 @@ class Place:
     @property
     def files(self) -> list[str]:
         """All files of the release."""
-        return [*(str(path) for path in self.tables), *(str(self.folder / name) for name in RELEASE)]
+        pages = RELEASE if self.linked else (*RELEASE, "explore.html")
+        return [*(str(path) for path in self.tables), *(str(self.folder / name) for name in pages)]
 
 
 def linked_names(schema: "Schema") -> tuple[str, ...]:
@@ -110,12 +111,13 @@ def remake_release(model: "Model | LinkedModel", *, place: Place, signing: "Sign
 def _finish(
     model: "Model | LinkedModel", rows: "Rows | LinkedRows", *, place: Place, record: Record, signing: "Signing"
 ) -> None:
-    """The table, the report, and the certificate last."""
-    shown = rows if place.where is None else None
+    """The table, its pages (of rows without a condition), and the certificate last."""
+    shown = rows if place.where is None else model.rows()
     model.report(place.folder / "report.html", rows=shown)  # type: ignore[arg-type]  # its own rows
     if isinstance(rows, LinkedRows):
         write_linked(rows, place.folder, format=place.format)
     else:
+        model.explore(place.folder / "explore.html", rows=shown)  # type: ignore[union-attr, arg-type]  # its own rows
         write_table(rows, place.tables[0])
     given = [] if place.where is None else [f"The rows are drawn given a condition: {place.where}."]
     method, remark = model.recipe.name, " ".join([*model.unsupported, *given]) or None

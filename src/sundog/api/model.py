@@ -43,7 +43,7 @@ from sundog.postprocess.matching import Matching
 from sundog.random.keys import Key, key_of, split, uniforms
 from sundog.released import Released
 from sundog.released.amended import amended
-from sundog.report import summary_fragment, write_report
+from sundog.report import summary_fragment, write_explore, write_report
 from sundog.report.answer_table import AnswerTable
 from sundog.report.record import Record
 from sundog.report.words import warning_sentences
@@ -198,6 +198,10 @@ class Model:
     def report(self, path: str | Path, *, rows: Rows | None = None) -> None:
         """Write the public report on these synthetic rows (by default the ones that `rows()` gives) as one HTML page."""
         write_report(self.released, self.rows() if rows is None else rows, Path(path), method=self.recipe.name)
+
+    def explore(self, path: str | Path, *, rows: Rows | None = None) -> None:
+        """Write one HTML page to look at columns and pairs with intervals, and to filter and cross-tabulate the rows."""
+        write_explore(self.released, self.rows() if rows is None else rows, Path(path), method=self.recipe.name)
 
     def __repr__(self) -> str:
         return f"Model(method={self.recipe.name!r}, {self.released!r})"

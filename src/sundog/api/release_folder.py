@@ -22,7 +22,15 @@ SAVED = (
     "certificate.sig",
 )
 """What a saved model consists of."""
-ROWS = ("synthetic.csv", "synthetic.parquet", "adjusted.csv", "adjusted.parquet", "report.html", "adjust.json")
+ROWS = (
+    "synthetic.csv",
+    "synthetic.parquet",
+    "adjusted.csv",
+    "adjusted.parquet",
+    "report.html",
+    "explore.html",
+    "adjust.json",
+)
 """What is made from it."""
 FILES = (*SAVED, *ROWS)
 LINKED = re.compile(r"synthetic\.[\w-]+\.(csv|parquet)")

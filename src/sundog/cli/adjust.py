@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from sundog.released import Released
     from sundog.report.record import Record
 
-FILES = ["adjust.json", "released.json", "README.txt", "datapackage.json", "certificate.json", "certificate.html"]
+FILES = [
+    "adjust.json",
+    "explore.html",
+    "released.json",
+    "README.txt",
+    "datapackage.json",
+    "certificate.json",
+    "certificate.html",
+]
 UNKNOWN = (
     "The cost of making the synthetic table itself is not known here (see --before), and is not part of this claim."
 )
@@ -66,6 +74,7 @@ def adjust(
     with progress("reading") as report:
         from sundog.api.release import finish_release
         from sundog.api.release_folder import clear_release_folder
+        from sundog.report import write_explore
 
         signing.check()
         plan, curator, known = _planned(synthetic, measuring, matching, schema=schema, paying=paying)
@@ -86,6 +95,7 @@ def adjust(
         write_table(done.rows, out / adjusted)
         record = _record(done, curator, signing)
         method = f"adjust ({measuring.measures})"
+        write_explore(done.released, done.rows, out / "explore.html", method=method)
         finish_release(out, done.released, method=method, record=record, remark=remark, signing=signing)
     _tell(done, out, adjusted=adjusted, remark=remark, as_json=writing.json)
 

@@ -42,7 +42,7 @@ def synthesize(
 ) -> None:
     """Make a differentially private likeness of a table.
 
-    Writes synthetic.csv (or .parquet), a report, the certificate, the measurements and README.txt into the folder.
+    Writes synthetic.csv (or .parquet), a report, a page to explore, the certificate, the measurements and README.txt into the folder.
     """
     with progress("starting") as report:
         from sundog.api.making import Place, linked_names, make_release
@@ -69,6 +69,7 @@ def _tell(synthesizer: "Synthesizer", place: "Place", *, rows: int, as_json: boo
     lines = [
         *table_lines(place, rows),
         f"Report:          {place.folder / 'report.html'}",
+        f"Explore:         {place.folder / 'explore.html'}",
         f"Certificate:     {place.folder / 'certificate.html'} (and certificate.json)",
         f"Measurements:    {place.folder / 'released.json'}",
         f"Guarantee:       {claim(guarantee)}",

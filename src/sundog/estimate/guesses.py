@@ -153,7 +153,7 @@ def _share(case: _Case) -> Found:
     if case.statistic.label is not None:
         parts, items = [satisfied(case.statistic.label, case.rows)], [case.statistic.name]
     else:
-        axis = Axis.of(case.column)
+        axis = case.statistic.cells or Axis.of(case.column)
         parts = [case.rows.cells(axis) == cell for cell in range(axis.size)]
         items = [f"{case.statistic.name} = {cell_name(axis, case.column, cell)}" for cell in range(axis.size)]
     total = np.maximum(case.counted(case.held), case.misfit.scale)

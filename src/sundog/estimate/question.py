@@ -21,13 +21,17 @@ Numbers = Float[np.ndarray, "cells items"]
 
 @dataclass(frozen=True)
 class Statistic:
-    """What is asked: of a share the cell of the column (None: all of them), of a quantile its probability."""
+    """What is asked: of a share the cell of the column (None: all of `cells`), of a quantile its probability.
+
+    `cells` are coarser ones than those that were measured; None: those.
+    """
 
     kind: Kind
     column: str | None = None
     label: Inside | None = None
     probability: float | None = None
     name: str = ""
+    cells: Axis | None = None
 
 
 @dataclass(frozen=True)

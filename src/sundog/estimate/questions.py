@@ -171,14 +171,14 @@ def _share(case: _Case) -> Found:
         parts, items = [case.ground.held(case.statistic.label)], [case.statistic.name]
     else:
         piece = case.ground.piece(name)
-        if piece.axis.size > MOST_SHARES:
+        axis = case.statistic.cells or piece.axis
+        if axis.size > MOST_SHARES:
             raise UserError(
-                f"share: {name!r} has {piece.axis.size} cells; at most {MOST_SHARES} are shown. Ask for {name}=LABEL, or count by it."
+                f"share: {name!r} has {axis.size} cells; at most {MOST_SHARES} are shown. Ask for {name}=LABEL, or count by it."
             )
-        parts = [case.along((piece.cells == cell).astype(float)) for cell in range(piece.axis.size)]
-        items = [
-            f"{case.statistic.name} = {cell_name(piece.axis, piece.column, cell)}" for cell in range(piece.axis.size)
-        ]
+        places = axis.cells(piece.first)
+        parts = [case.along((places == cell).astype(float)) for cell in range(axis.size)]
+        items = [f"{case.statistic.name} = {cell_name(axis, piece.column, cell)}" for cell in range(axis.size)]
     weights = [case.held, *(case.held * part for part in parts), *(case.held * (1 + part) for part in parts)]
     values, variances = case.answers(weights)
     estimate, low, high = fieller(values, variances, z=case.question.z)

@@ -23,6 +23,7 @@ ABOUT = {
     "adjusted.parquet": "the synthetic rows, reweighted to match the measures in adjust.json",
     "adjust.json": "what the rows were matched to, and how well",
     "report.html": "how far the rows can be relied on, column by column and pair by pair",
+    "explore.html": "every column and pair with intervals; filter and cross-tabulate the rows in a browser",
     "certificate.html": "what was promised, what was paid, and the SHA-256 of every file here",
     "certificate.json": "the same for machines",
     "certificate.sig": "an Ed25519 signature of certificate.json",
@@ -164,7 +165,16 @@ def _readme(released: Released, *, method: str | None, there: set[str]) -> str:
         *listed,
         "",
         "How to use it",
-        "  Open report.html first: it says how far each column and pair can be relied on.",
+        *(
+            ["  Open report.html first: it says how far each column and pair can be relied on."]
+            if "report.html" in there
+            else []
+        ),
+        *(
+            ["  Open explore.html to look at numbers with their intervals; it loads nothing."]
+            if "explore.html" in there
+            else []
+        ),
         "  For a number with an error bar:  sundog answer FOLDER --by COLUMN",
         "  To check that nothing was changed:  sundog verify FOLDER",
         "  Findings that matter should be confirmed on the real data by its owner.",

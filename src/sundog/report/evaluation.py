@@ -9,8 +9,8 @@ from typing import Any
 from markupsafe import Markup
 
 from sundog.report.charts import percent
-from sundog.report.page import render
 from sundog.report.side_by_side import Picture
+from sundog.report.template import render
 
 SMALL = 1e-12
 COLUMNS_SHOWN = 24

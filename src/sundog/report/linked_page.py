@@ -14,7 +14,8 @@ from sundog.released import Released
 from sundog.released.per_view import linked_schema, of_view
 from sundog.report import facts as found
 from sundog.report.charts import column_chart, pair_chart, percent
-from sundog.report.page import about, render, verdict
+from sundog.report.page import about, verdict
+from sundog.report.template import render
 from sundog.report.words import warning_sentences
 
 PAIRS = 6

@@ -5,7 +5,6 @@ A function of released measurements and synthetic rows: the same two give the sa
 
 import math
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from sundog.report import facts as found
 from sundog.report.certificate import claim
 from sundog.report.charts import column_chart, pair_chart, percent
 from sundog.report.choices import choices
+from sundog.report.template import render
 from sundog.report.words import meaning, origin_warning, promise, warning_sentences
 from sundog.version import __version__
 
@@ -76,29 +76,6 @@ def summary_fragment(released: Released, *, method: str) -> str:
         groups.setdefault(query_class(measurement.query), []).append(measurement.stddev)
     classes = [(name, len(stddevs), max(stddevs)) for name, stddevs in groups.items()]
     return render("summary.html", **about(released, method=method), classes=classes, percent=percent)
-
-
-def render(template: str, **values: Any) -> str:
-    """A template of ours with its values; everything that is not our own markup is escaped."""
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FunctionLoader(_template),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
-    return environment.get_template(template).render(style=Markup(style_sheet()), **values)  # noqa: S704
-
-
-def style_sheet() -> str:
-    """The look of all pages: colours for light, dark and paper, tables, charts."""
-    return _template("style.css")
-
-
-def _template(name: str) -> str:
-    return files("sundog.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def about(released: Released, *, method: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from sundog.methods.plan import Expected
 from sundog.report.charts import percent
-from sundog.report.page import render
+from sundog.report.template import render
 
 SAID = (
     "No data was read: this follows from the schema, the number of rows, the method and the budget, with assumptions about "

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sundog.errors import BudgetRefused, UserError, failure
-from sundog.report.page import style_sheet
+from sundog.report.template import STYLE, text_of
 from sundog.studio.events import events
 from sundog.studio.guard import TOO_LARGE, Guard, TooLarge, plain
 from sundog.studio.pages import check, constraints, fields, ledger, plan, release, run, schema, table
@@ -141,4 +141,4 @@ async def _static(request: Request) -> Response:
 
 async def _style(request: Request) -> Response:
     del request
-    return Response(style_sheet(), media_type="text/css", headers={"Cache-Control": "max-age=3600"})
+    return Response(text_of(STYLE), media_type="text/css", headers={"Cache-Control": "max-age=3600"})
