@@ -9,6 +9,7 @@ import zlib
 import numpy as np
 import pytest
 
+import stays
 import sundog
 from noisy_pages import EVIL, released
 from related_tables import DOCUMENT, related
@@ -177,3 +178,16 @@ def test_weights_count():
     back = segments[document["weights"]["of"]] * document["weights"]["unit"]
     assert back == pytest.approx(weights, abs=3 / 60_000)
     assert document["scale"] == pytest.approx(released(ROWS).rows / weights.sum())
+
+
+def test_fields_given_by_distances_can_be_looked_at_too():
+    model = sundog.Synthesizer(stays.DOCUMENT, epsilon=3.0, delta=1e-9, seed=1, method="independent")
+    model.fit(stays.table(300))
+    rows = model.model.rows(200)
+    page = explore_page(model.released, rows, method="independent")
+    document, segments = segments_of(page)
+    wide = rows.widened()
+    assert [column["asked"] for column in document["columns"]] == list(wide.schema.names)
+    last = document["columns"][-1]
+    assert (np.cumsum(segments[last["values"]])[segments[last["places"]]] == wide.codes[-1]).all()
+    assert "follows from another field and its distance from it" in page

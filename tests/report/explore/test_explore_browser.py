@@ -175,7 +175,7 @@ def test_guesses_have_the_intervals_of_the_answer_machinery(opened, choices, ask
     ask(opened, **choices)
     answers = Answers(RELEASED, lambda: ROWS)
     question = question_of(SCHEMA, Asked(where="a = q and z >= 0.3", **asked))
-    by, statistic = by_axes(answers.evidence, question), question.statistics[0]
+    by, statistic = by_axes(answers.evidence, question, SCHEMA), question.statistics[0]
     expected = guessed_answer(ROWS, misfit_of(answers.evidence, ROWS), question, statistic, by=by)
     unit = 100 if statistic.kind == "share" else 1
     found = [each[:3] for each in (crossed(opened) if "across" in choices else shown(opened)).values()]

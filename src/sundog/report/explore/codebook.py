@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from sundog.domain import Categorical, Column, Schema
+from sundog.domain.grids import unit_of
 from sundog.domain.origin import MEANING
 from sundog.report.explore.tables import Tables
 
@@ -25,7 +26,7 @@ class Entry:
 
 def codebook(schema: Schema, tables: Tables | None) -> list[Entry]:
     """The modelled columns, then computed fields and identifiers."""
-    columns = [_column(column, schema, tables) for column in schema.columns]
+    columns = [_column(column, schema, tables) for column in schema.widened.columns]
     derived = [
         Entry(each.name, each.type, (), "", f"computed from other fields: {short(each.text)}")
         for each in schema.derived
@@ -45,14 +46,20 @@ def short(text: str) -> str:
 
 def _column(column: Column, schema: Schema, tables: Tables | None) -> Entry:
     missing = "; may be missing" if column.nullable else ""
-    origin = MEANING[schema.origins.get(column.name, "declared")]
-    alone = tables is not None and column.name in tables.columns
-    measured = "measured with noise" if alone else "not measured: a guess of the method"
-    made = f"{measured}; its domain was {origin}"
+    origin = MEANING[schema.origins.get(column.fields[0], "declared")]
+    made = f"{_measured(column, schema, tables)}; its domain was {origin}"
     if isinstance(column, Categorical):
         shown = tuple(short(str(label)) for label in column.labels[:LABELS])
         left = len(column.labels) - len(shown)
         kind = f"{len(column.labels)} {'ordered ' if column.ordered else ''}labels{missing}"
         return Entry(column.name, kind, shown, f"and {left} more, in datapackage.json" if left else "", made)
     low, high = column.describe(0), column.describe(column.steps - 1)
-    return Entry(column.name, f"{column.kind}{missing}", (f"{low} to {high}",), "", made)
+    unit = f" ({unit_of(column)})" if unit_of(column) else ""
+    return Entry(column.name, f"{column.kind}{unit}{missing}", (f"{low} to {high}",), "", made)
+
+
+def _measured(column: Column, schema: Schema, tables: Tables | None) -> str:
+    if column.name not in schema.names:
+        return "follows from another field and its distance from it"
+    alone = tables is not None and column.name in tables.columns
+    return "measured with noise" if alone else "not measured: a guess of the method"

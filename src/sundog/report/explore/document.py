@@ -27,9 +27,10 @@ WEIGHT = 1 << 16
 
 def document_of(released: Released, rows: Rows, *, tables: Tables | None, misfit: Misfit, pack: Pack) -> dict[str, Any]:
     """What the script needs to know, the numbers by their places in the pack."""
-    cuts = {column.name: _Cuts(column, pack) for column in released.schema.columns}
+    cuts = {column.name: _Cuts(column, pack) for column in rows.schema.columns}
     for name, cut in cuts.items():
-        axes = _shown(cut.column, rows) if tables is None else (tables.alone[name], tables.beside[name])
+        measured = tables is not None and name in tables.alone
+        axes = (tables.alone[name], tables.beside[name]) if tables and measured else _shown(cut.column, rows)
         cut.alone, cut.beside = (cut.number(axis) for axis in axes)
     made = [_table(table, cuts, released, pack=pack) for table in _all(tables)]
     weights = np.ones(len(rows)) if rows.weights is None else rows.weights
@@ -48,7 +49,7 @@ def document_of(released: Released, rows: Rows, *, tables: Tables | None, misfit
         "rowsKnown": released.tells_rows,
         "rowsPublic": released.public_rows is not None,
         "weights": None if rows.weights is None else _weights(rows, pack),
-        "columns": [cuts[column.name].described(rows) for column in released.schema.columns],
+        "columns": [cut.described(rows) for cut in cuts.values()],
         "tables": made,
         "pack": pack.shape,
     }

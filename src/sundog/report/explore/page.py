@@ -45,7 +45,7 @@ def explore_page(released: Released, rows: Rows, *, method: str) -> str:
     with threadpool_limits(limits=1):  # many small products, which threads only slow down
         tables = None if evidence is None else tables_of(evidence, targets=released.schema.targets)
         misfit = Misfit(NOTHING_KNOWN**2, 0.0, 1.0) if evidence is None else misfit_of(evidence, rows)
-    document, packed, kept = _fitting(released, rows, tables=tables, misfit=misfit)
+    document, packed, kept = _fitting(released, rows.widened(), tables=tables, misfit=misfit)
     script = "".join(f"{text_of(name)}\n" for name in SCRIPTS)
     script = f'"use strict";\n(() => {{\n{script}}})();'
     style = "".join(text_of(name) for name in STYLES)

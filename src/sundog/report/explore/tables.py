@@ -16,7 +16,7 @@ from sundog.domain.axis import Axis
 from sundog.estimate.bins import coarsened
 from sundog.estimate.evidence import Evidence
 from sundog.estimate.question import Found, Question, Statistic
-from sundog.estimate.questions import by_axes, released_answer
+from sundog.estimate.questions import alone, released_answer
 
 ALONE = 400
 """So many cells of one column are shown."""
@@ -53,9 +53,9 @@ class Tables:
 def tables_of(evidence: Evidence, *, targets: Names) -> Tables:
     """Every column and every measured pair; those with targets first, then those with least noise, where not all fit."""
     names = evidence.schema.names
-    alone = {name: _cut(evidence, by_axes(evidence, Question(by=(name,)))[0], ALONE) for name in names}
-    beside = {name: _cut(evidence, axis, CELLS) for name, axis in alone.items()}
-    made = {name: _column(evidence, axis) for name, axis in alone.items()}
+    single = {name: _cut(evidence, alone(evidence, name), ALONE) for name in names}
+    beside = {name: _cut(evidence, axis, CELLS) for name, axis in single.items()}
+    made = {name: _column(evidence, axis) for name, axis in single.items()}
     measured = sorted(_pairs(evidence, targets), key=lambda item: item[0])
     pairs: dict[Names, Table] = {}
     left, cells = [], 0
@@ -65,7 +65,7 @@ def tables_of(evidence: Evidence, *, targets: Names) -> Tables:
             pairs[names_of_pair] = _pair(evidence, axes)
         else:
             left.append(names_of_pair)
-    return Tables(alone, beside, {name: each for name, each in made.items() if each}, pairs, tuple(left))
+    return Tables(single, beside, {name: each for name, each in made.items() if each}, pairs, tuple(left))
 
 
 def _pairs(evidence: Evidence, targets: Names) -> Iterator[tuple[tuple[bool, float, int], Names, tuple[Axis, Axis]]]:
