@@ -62,6 +62,19 @@ def test_on_paper_it_is_light_even_where_the_screen_is_dark(page, tmp_path):
     assert detail(picture) > 300
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_nothing_is_wider_than_the_screen(page, scheme):
+    driver = pytest.importorskip("playwright.sync_api", reason="needs playwright's Python package")
+    with driver.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=BROWSER, args=FLAGS[1:])
+        phone = browser.new_page(viewport={"width": 420, "height": 800}, color_scheme=scheme)
+        phone.goto(page.as_uri())
+        assert phone.evaluate("document.documentElement.scrollWidth") <= 420
+        assert phone.evaluate("[...document.querySelectorAll('.stack')].every(each => each.scrollWidth <= 420)")
+        assert phone.locator("table.stack td").first.is_visible()
+        browser.close()
+
+
 def screenshot(page, folder, *flags):
     folder.mkdir()
     picture = folder / "picture.png"

@@ -197,7 +197,8 @@ class Model:
 
     def report(self, path: str | Path, *, rows: Rows | None = None) -> None:
         """Write the public report on these synthetic rows (by default the ones that `rows()` gives) as one HTML page."""
-        write_report(self.released, self.rows() if rows is None else rows, Path(path), method=self.recipe.name)
+        shown = self.rows() if rows is None else rows
+        write_report(self.released, shown, Path(path), method=self.recipe.name, unsupported=self.unsupported)
 
     def explore(self, path: str | Path, *, rows: Rows | None = None) -> None:
         """Write one HTML page to look at columns and pairs with intervals, and to filter and cross-tabulate the rows."""

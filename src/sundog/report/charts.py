@@ -20,6 +20,11 @@ ROW = 18.0
 NAME = 118.0
 VALUE = 44.0
 SQUARE = 15.0
+PER_CENT = "\u00a0%"
+NOTHING, LEAST = 1e-9, 0.01
+"""Per cent below the first are rounding errors of sums; below the second they are not told apart."""
+FAR = 4.0
+"""A bar so many times longer than the next is broken, so that the others can be read."""
 LETTER = 5.2
 """How much a letter of a label turned by 55 degrees adds to a chart's height."""
 
@@ -27,20 +32,22 @@ Shares = Float[np.ndarray, " cells"]
 
 
 def column_chart(facts: ColumnFacts) -> str:
-    """Upright bars for numbers, lying ones for labels."""
-    return _upright(facts) if isinstance(facts.column, Numeric) else _lying(facts)
+    """Upright bars for numbers, lying ones for labels and for ranges by mass."""
+    return _upright(facts) if isinstance(facts.column, Numeric) and not facts.by_mass else _lying(facts)
 
 
 def percent(share: float) -> str:
-    r"""A share in per cent, small ones with two digits that matter.
+    r"""A share in per cent, small ones with two digits that matter, none smaller than a hundredth.
 
-    >>> percent(0.12345), percent(0.00012), percent(0.0)
-    ('12.3\xa0%', '0.012\xa0%', '0\xa0%')
+    >>> percent(0.12345), percent(0.00012), percent(3e-6), percent(4e-17)
+    ('12.3\xa0%', '0.012\xa0%', '<0.01\xa0%', '0\xa0%')
     """
     value = 100 * share
-    if value == 0:
-        return "0\u00a0%"
-    return f"{value:.1f}\u00a0%" if abs(value) >= 1 else f"{value:.2g}\u00a0%"
+    if abs(value) < NOTHING:
+        return f"0{PER_CENT}"
+    if 0 < value < LEAST:
+        return f"<{LEAST}{PER_CENT}"
+    return f"{value:.1f}{PER_CENT}" if abs(value) >= 1 else f"{value:.2g}{PER_CENT}"
 
 
 def _upright(facts: ColumnFacts) -> str:
@@ -63,7 +70,7 @@ def _upright(facts: ColumnFacts) -> str:
         bands = (_box(x, height(m + h), step, height(m - h) - height(m + h)) for x, m, h in marks)
         parts += [_path("band", bands), _path("tick", (f"M{x:.1f} {height(m):.1f}h{step:.1f}" for x, m, _ in marks))]
     parts += [_line(LEFT, RIGHT, BASE, "axis"), *_scale(top, height), *_ends(facts, lefts, step)]
-    return _svg(BASE + 20, parts, title=f"Shares of {facts.column.name}: synthetic rows beside the measurement")
+    return _svg(BASE + 20, parts, title=_shares_of(facts))
 
 
 def _scale(top: float, height: object) -> list[str]:
@@ -89,7 +96,7 @@ def _ends(facts: ColumnFacts, lefts: Sequence[float], step: float) -> list[str]:
 
 
 def _lying(facts: ColumnFacts) -> str:
-    top = _top(facts)
+    broken, top = _broken(facts)
     room = WIDTH - NAME - VALUE
 
     def reach(share: float) -> float:
@@ -101,8 +108,11 @@ def _lying(facts: ColumnFacts) -> str:
     ]
     bars = zip(tops, facts.synthetic, strict=True)
     parts.append(_path("syn", (_box(NAME, y + 2, reach(s), ROW - 7) for y, s in bars if s > 0)))
+    if broken is not None:
+        parts.append(_gap(NAME + 0.8 * room, tops[broken]))
     if facts.measured is not None and facts.half_width is not None:
-        marks = list(zip(tops, facts.measured, facts.half_width, strict=True))
+        every = zip(tops, facts.measured, facts.half_width, strict=True)
+        marks = [mark for k, mark in enumerate(every) if k != broken]
         bands = (_box(NAME + reach(m - h), y + 0.5, reach(m + h) - reach(m - h), ROW - 4) for y, m, h in marks)
         parts += [
             _path("band", bands),
@@ -111,8 +121,27 @@ def _lying(facts: ColumnFacts) -> str:
     parts.append(f'<path class="axis" d="M{NAME} {TOP - 2:.1f}V{tops[-1] + ROW - 3:.1f}"/>')
     parts += [_text(WIDTH - 2, y + 10, percent(s), anchor="end") for y, s in zip(tops, facts.synthetic, strict=True)]
     return _svg(
-        tops[-1] + ROW + 2, parts, title=f"Shares of {facts.column.name}: synthetic rows beside the measurement"
+        tops[-1] + ROW + 2, parts, title=_shares_of(facts, "; the longest bar is broken" if broken is not None else "")
     )
+
+
+def _broken(facts: ColumnFacts) -> tuple[int | None, float]:
+    """The bar that is too long beside the others, if there is one, and the share at the end of the scale."""
+    shares = facts.synthetic if facts.measured is None else np.maximum(facts.synthetic, facts.measured)
+    order = np.argsort(-shares, kind="stable")
+    if len(order) > 2 and shares[order[0]] > FAR * shares[order[1]] > 0:
+        return int(order[0]), float(1.6 * shares[order[1]])
+    return None, _top(facts)
+
+
+def _gap(x: float, y: float) -> str:
+    """Two slanting strokes in the colour of the paper."""
+    strokes = (f"M{x + k:.1f} {y + ROW - 3:.1f}l4 {3 - ROW:.1f}" for k in (0, 6))
+    return _path("gap", strokes)
+
+
+def _shares_of(facts: ColumnFacts, more: str = "") -> str:
+    return f"Shares of {facts.column.name}: synthetic rows beside the measurement{more}"
 
 
 def pair_chart(facts: PairFacts) -> str:

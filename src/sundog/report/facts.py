@@ -14,22 +14,22 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from sundog.domain import Column, Numeric
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
-from sundog.estimate.answers import Pooled, pool, quantile, table_parts
+from sundog.estimate.answers import pool, quantile, table_parts
+from sundog.estimate.bins import Leaves, leaves_of
+from sundog.estimate.evidence import Evidence
+from sundog.estimate.question import Question
+from sundog.estimate.questions import released_answer
 from sundog.evaluate.workload import query_class
 from sundog.queries import Marginal, answer
 from sundog.released import Measurement, Released
+from sundog.report.bars import BARS, bar_groups, mass_axis, pair_groups, skewed
+from sundog.report.distance import distance
 
-BARS = 36
-"""At most this many bars a numeric column."""
-LABELS = 12
-"""At most this many labels a categorical column; the rest is one bar."""
-PAIR_CELLS = 14
-PAIRS_SHOWN = 6
 PAIRS_LOOKED_AT = 600
 CONFIDENCE = 0.95
 BAR_CONFIDENCE = 0.975
@@ -39,7 +39,10 @@ Shares = Float[np.ndarray, " cells"]
 
 @dataclass(frozen=True, eq=False)
 class ColumnFacts:
-    """One column: the shares of its cells, synthetic and measured (None: not measured), and the error of the latter."""
+    """One column: the shares of its bars, synthetic and measured (None: not measured), and the error of the latter.
+
+    `by_mass`: bars are ranges of about equal mass, not of equal width.
+    """
 
     column: Column
     labels: tuple[str, ...]
@@ -48,6 +51,7 @@ class ColumnFacts:
     half_width: Shares | None
     disagreement: float | None
     noise: float | None
+    by_mass: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +82,9 @@ class ClassFacts:
 
 
 def class_facts(released: Released, rows: Rows) -> list[ClassFacts]:
-    """One line per query class, in the order in which they were first measured."""
+    """One line per query class, in the order in which they were first measured; none where the number of rows is not known."""
+    if not released.tells_rows:
+        return []
     scale = released.rows / len(rows)
     groups: dict[str, list[tuple[Measurement, Shares]]] = {}
     for measurement in released.measurements:
@@ -106,23 +112,41 @@ def _class_line(name: str, found: Sequence[tuple[Measurement, Shares]], rows: in
 
 def column_facts(released: Released, rows: Rows) -> list[ColumnFacts]:
     """Every column of the schema."""
-    return [_column(released, rows, column) for column in released.schema.columns]
+    leaves = leaves_of(released) if released.tells_rows else {}
+    return [_column(released, rows, column, leaves=leaves.get(column.name)) for column in released.schema.columns]
 
 
-def _column(released: Released, rows: Rows, column: Column) -> ColumnFacts:
+def _column(released: Released, rows: Rows, column: Column, *, leaves: Leaves | None) -> ColumnFacts:
     axis = _measured_axis(released, column)
     query = Marginal((axis or _shown_axis(column),))
     pooled = pool(released, query) if axis is not None else None
-    counts = answer(query, rows) / len(rows)
-    groups, labels = bar_groups(query.axes[0], column, weight=counts if pooled is None else pooled.counts)
-    synthetic = np.bincount(groups, weights=counts, minlength=len(labels))
+    shares = answer(query, rows) / len(rows)
+    groups, labels = bar_groups(query.axes[0], column, weight=shares if pooled is None else pooled.counts)
+    synthetic = np.bincount(groups, weights=shares, minlength=len(labels))
     if pooled is None:
         return ColumnFacts(column, labels, synthetic, None, None, None, None)
+    apart, noise = distance(pooled, shares * released.rows, released.rows)
+    if leaves is not None and leaves.stddev > 0 and skewed(column, synthetic):
+        return _by_mass(Evidence(released), rows, leaves, apart=(apart, noise))
     measured = np.bincount(groups, weights=pooled.counts, minlength=len(labels)) / released.rows
     variance = np.bincount(groups, weights=pooled.variances, minlength=len(labels))
-    disagreement, noise = _distance(pooled, counts * released.rows, released.rows)
-    half = quantile(CONFIDENCE) * np.sqrt(variance) / released.rows
-    return ColumnFacts(column, labels, synthetic, measured, half, disagreement, noise)
+    return ColumnFacts(column, labels, synthetic, measured, _half(variance, released), apart, noise)
+
+
+def _by_mass(evidence: Evidence, rows: Rows, leaves: Leaves, *, apart: tuple[float, float]) -> ColumnFacts:
+    """The same of a number that one bar of equal width would nearly hold; wide ranges need all levels to be known well."""
+    axis, labels = mass_axis(leaves)
+    question = Question(by=(axis.column,), confidence=CONFIDENCE)
+    found = released_answer(evidence, question, question.statistics[0], by=(axis,))
+    if found is None:
+        raise ValueError("ranges of a measured column are measured")
+    synthetic = answer(Marginal((axis,)), rows) / len(rows)
+    measured, high = (part.ravel() / evidence.rows for part in (found.estimate, found.high))
+    return ColumnFacts(leaves.column, labels, synthetic, measured, high - measured, *apart, by_mass=True)
+
+
+def _half(variance: Shares, released: Released) -> Shares:
+    return quantile(CONFIDENCE) * np.sqrt(variance) / released.rows
 
 
 def _measured_axis(released: Released, column: Column) -> Axis | None:
@@ -145,56 +169,16 @@ def _shown_axis(column: Column) -> Axis:
     return Axis.of(column, BARS) if isinstance(column, Numeric) else Axis.whole(column)
 
 
-def _distance(pooled: Pooled, counts: Shares, rows: int) -> tuple[float, float]:
-    """Half the L1 distance as a share of the rows, and its mean if noise were all there is."""
-    expected = np.sqrt(pooled.variances * 2 / np.pi)
-    return float(np.abs(pooled.counts - counts).sum()) / 2 / rows, float(expected.sum()) / 2 / rows
-
-
-def bar_groups(axis: Axis, column: Column, *, weight: Shares) -> tuple[Int[np.ndarray, " cells"], tuple[str, ...]]:
-    """The cells of an axis put together into few enough bars, and the bars' names."""
-    if isinstance(column, Numeric):
-        return _numeric_groups(axis, column, most=BARS)
-    names = _cell_names(axis, column)
-    if axis.size <= LABELS + 1:
-        return np.arange(axis.size), names
-    kept = np.sort(np.argsort(-weight, kind="stable")[:LABELS])
-    groups = np.full(axis.size, LABELS)
-    groups[kept] = np.arange(LABELS)
-    return groups, (*(names[cell] for cell in kept), f"{axis.size - LABELS} others")
-
-
-def _numeric_groups(axis: Axis, column: Numeric, *, most: int) -> tuple[Int[np.ndarray, " cells"], tuple[str, ...]]:
-    """Neighbouring cells together, missing apart; a bar is named by its first value."""
-    cells = axis.size - (column.missing is not None)
-    count = min(cells, most)
-    groups = np.arange(cells) * count // cells
-    firsts = axis.run_starts()[np.flatnonzero(np.diff(groups, prepend=-1))]
-    names = [column.describe(int(first)).partition("T")[0] for first in firsts]  # of a moment the day
-    if column.missing is not None:
-        return np.append(groups, count), (*names, "missing")
-    return groups, tuple(names)
-
-
-def _cell_names(axis: Axis, column: Column) -> tuple[str, ...]:
-    if axis.groups is None:
-        return tuple(column.describe(int(first)) for first in axis.firsts)
-    members = [
-        [column.describe(int(code)) for code in np.flatnonzero(axis.cell_of == cell)] for cell in range(axis.size)
-    ]
-    return tuple(names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more" for names in members)
-
-
 def pair_facts(released: Released, rows: Rows) -> list[PairFacts]:
-    """The measured pairs whose synthetic table is furthest from the measurement beyond what noise explains."""
-    found = [_pair(released, rows, query) for query in _pairs(released)]
-    found.sort(key=lambda pair: (pair.noise - pair.disagreement, pair.columns))
-    return found[:PAIRS_SHOWN]
+    """The measured pairs, those first whose synthetic table is furthest from the measurement beyond what noise explains."""
+    found = [_pair(released, rows, query) for query in _pairs(released)[:PAIRS_LOOKED_AT]]
+    return sorted(found, key=lambda pair: (pair.noise - pair.disagreement, pair.columns))
 
 
-def pairs_measured(released: Released) -> int:
-    """How many pairs of columns the measurements tell something about."""
-    return len({query.columns for query in _pairs(released)})
+def unmeasured_pairs(released: Released) -> list[tuple[str, str]]:
+    """The pairs of columns that no measured table holds."""
+    measured = {frozenset(query.columns) for query in _pairs(released)}
+    return [pair for pair in combinations(released.schema.names, 2) if frozenset(pair) not in measured]
 
 
 def _pairs(released: Released) -> list[Marginal]:
@@ -204,7 +188,7 @@ def _pairs(released: Released) -> list[Marginal]:
     for query in sorted(wide, key=lambda query: len(query.axes)):
         for two in combinations(query.axes, 2):
             pairs.setdefault(frozenset(axis.column for axis in two), Marginal(two))
-    return list(pairs.values())[:PAIRS_LOOKED_AT]
+    return list(pairs.values())
 
 
 def _pair(released: Released, rows: Rows, query: Marginal) -> PairFacts:
@@ -212,7 +196,7 @@ def _pair(released: Released, rows: Rows, query: Marginal) -> PairFacts:
     if pooled is None:
         raise ValueError("a pair of a measured query is measured")
     counts = answer(query, rows) * (released.rows / len(rows))
-    disagreement, noise = _distance(pooled, counts, released.rows)
+    disagreement, noise = distance(pooled, counts, released.rows)
     sides = [
         pair_groups(axis, released.schema.column(axis.column), shares)
         for axis, shares in zip(query.axes, _margins(counts, query), strict=True)
@@ -234,10 +218,3 @@ def _pair(released: Released, rows: Rows, query: Marginal) -> PairFacts:
 def _margins(counts: Shares, query: Marginal) -> tuple[Shares, Shares]:
     table = counts.reshape(query.shape)
     return table.sum(axis=1), table.sum(axis=0)
-
-
-def pair_groups(axis: Axis, column: Column, weight: Shares) -> tuple[Int[np.ndarray, " cells"], tuple[str, ...]]:
-    """The same for one side of a picture of two columns."""
-    if isinstance(column, Numeric):
-        return _numeric_groups(axis, column, most=PAIR_CELLS)
-    return bar_groups(axis, column, weight=weight)

@@ -14,8 +14,9 @@ from sundog.released import Released
 from sundog.released.per_view import linked_schema, of_view
 from sundog.report import facts as found
 from sundog.report.charts import column_chart, pair_chart, percent
-from sundog.report.page import about, verdict
+from sundog.report.page import about
 from sundog.report.template import render
+from sundog.report.verdict import apart
 from sundog.report.words import warning_sentences
 
 PAIRS = 6
@@ -55,4 +56,4 @@ def _view(released: Released, rows: LinkedRows, view: View) -> dict[str, Any]:
 
 
 def _card(title: str, chart: str, facts: found.ColumnFacts | found.PairFacts) -> tuple[str, str, Markup]:
-    return title, verdict(facts.disagreement, facts.noise), Markup(chart)  # noqa: S704
+    return title, apart(facts.disagreement, facts.noise), Markup(chart)  # noqa: S704

@@ -12,8 +12,9 @@ from jaxtyping import Float
 
 from sundog.evaluate.base import Comparison, column_sets
 from sundog.evaluate.total_variation import place
+from sundog.report.bars import bar_groups, pair_groups
 from sundog.report.charts import column_chart, pair_chart
-from sundog.report.facts import ColumnFacts, PairFacts, bar_groups, pair_groups
+from sundog.report.facts import ColumnFacts, PairFacts
 
 PAIRS_SHOWN = 6
 MOST_PAIRS = 300
@@ -65,7 +66,7 @@ def _variance(real: Shares, subject: Comparison) -> Shares:
 
 def _distance(real: Shares, synthetic: Shares, subject: Comparison) -> tuple[float, float]:
     chance = np.sqrt(_variance(real, subject) * 2 / np.pi).sum() / 2
-    return float(np.abs(real - synthetic).sum() / 2), float(chance)
+    return float(np.abs(real - synthetic).sum() / 2), min(float(chance), 1.0)
 
 
 def _column(subject: Comparison, number: int) -> Picture:

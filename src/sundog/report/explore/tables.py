@@ -22,9 +22,12 @@ ALONE = 400
 """So many cells of one column are shown."""
 CELLS = 24
 """So many per side of a pair."""
+COARSER = (CELLS, 12, 6)
 PAIRS = 200
 PAIR_CELLS = 60_000
 """So many pairs, and so many cells of pairs, are made ahead."""
+PAIR_WORK, WORK = 2_000_000, 40_000_000
+"""Shown cells times measured ones, of a pair and of all: about three seconds. Fine tables are shown in fewer cells."""
 
 Names = tuple[str, ...]
 
@@ -58,23 +61,27 @@ def tables_of(evidence: Evidence, *, targets: Names) -> Tables:
     made = {name: _column(evidence, axis) for name, axis in single.items()}
     measured = sorted(_pairs(evidence, targets), key=lambda item: item[0])
     pairs: dict[Names, Table] = {}
-    left, cells = [], 0
-    for _, names_of_pair, axes in measured:
-        cells += axes[0].size * axes[1].size
-        if len(pairs) < PAIRS and cells <= PAIR_CELLS:
-            pairs[names_of_pair] = _pair(evidence, axes)
+    left, cells, work = [], 0, 0
+    for _, pair, axes, size in measured:
+        cells, work = cells + axes[0].size * axes[1].size, work + axes[0].size * axes[1].size * size
+        if len(pairs) < PAIRS and cells <= PAIR_CELLS and work <= WORK:
+            pairs[pair] = _pair(evidence, axes)
         else:
-            left.append(names_of_pair)
+            left.append(pair)
     return Tables(single, beside, {name: each for name, each in made.items() if each}, pairs, tuple(left))
 
 
-def _pairs(evidence: Evidence, targets: Names) -> Iterator[tuple[tuple[bool, float, int], Names, tuple[Axis, Axis]]]:
+def _pairs(
+    evidence: Evidence, targets: Names
+) -> Iterator[tuple[tuple[bool, float, int], Names, tuple[Axis, Axis], int]]:
+    """The measured pairs: in which order they are made, how they are cut, and how many cells were measured."""
     for number, pair in enumerate(combinations(evidence.schema.names, 2)):
         table = evidence.pooled(pair)
         if table is not None:
-            first, second = (_cut(evidence, axis, CELLS) for axis in table.axes)
-            noise = table.variance * table.counts.size
-            yield (not set(pair) & set(targets), noise, number), pair, (first, second)
+            size = table.counts.size
+            most = next((most for most in COARSER if most**2 * size <= PAIR_WORK), COARSER[-1])
+            first, second = (_cut(evidence, axis, most) for axis in table.axes)
+            yield (not set(pair) & set(targets), table.variance * size, number), pair, (first, second), size
 
 
 def _cut(evidence: Evidence, axis: Axis, most: int) -> Axis:

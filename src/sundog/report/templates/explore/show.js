@@ -83,7 +83,7 @@ function linesOf(found, statistic, caption, { largestFirst }) {
   const title = found.sides.length ? found.sides[0].column.name : "";
   const picture = head("", "picture");
   picture.append(element("span", { class: "unseen" }, "bar"));
-  return tableOf(caption, [head(title), picture, head(wordOf(statistic), "number"), head("95 % interval", "number"), head("synthetic rows", "number")], rows, "lines");
+  return tableOf(caption, [head(title), picture, head(wordOf(statistic), "number"), head("95 % interval", "number"), head("synthetic rows", "number")], rows, "lines stack");
 }
 
 // Two sides: the number, its interval and a bar in every cell.
@@ -99,7 +99,7 @@ function gridOf(found, statistic, caption) {
       }),
     ),
   );
-  return tableOf(caption, [head(`${down.column.name} \\ ${across.column.name}`), ...across.axis.names.map((name) => head(name, "number"))], rows, "cross");
+  return tableOf(caption, [head(`${down.column.name} \\ ${across.column.name}`), ...across.axis.names.map((name) => head(name, "number"))], rows, "cross stack");
 }
 
 const wordOf = (statistic) => ({ count: "count", share: "share of all", within: "share within the line", mean: `mean of ${statistic.of ? statistic.of.name : ""}` })[statistic.kind];
