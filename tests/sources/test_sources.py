@@ -204,3 +204,25 @@ def test_a_missing_column_is_named_before_a_row_is_read():
         source.read(PAIR)
     with pytest.raises(UserError, match="lacks the column 'who'"):
         open_table({"a": [1], "b": ["x"]}).add_up(PAIR, PrivacyUnit(column="who"), add=lambda *_: None, size=1)
+
+
+def test_the_engine_starts_where_its_progress_bar_cannot_be_set(monkeypatch):
+    """In a notebook without ipywidgets the bar is off, and DuckDB refuses any change of that setting."""
+    import duckdb
+
+    from sundog.sources.duck import connect
+
+    class Notebook:
+        def __init__(self, *given, **options):
+            self.inner = real(*given, **options)
+
+        def execute(self, statement):
+            if "SET enable_progress_bar" in statement:
+                raise duckdb.InvalidInputException("required package 'ipywidgets' is missing")
+            if "current_setting('enable_progress_bar')" in statement:
+                return self.inner.execute("SELECT false")
+            return self.inner.execute(statement)
+
+    real = duckdb.connect
+    monkeypatch.setattr(duckdb, "connect", Notebook)
+    assert connect().execute("SELECT 7").fetchone() == (7,)

@@ -16,6 +16,7 @@ from pyarrow import parquet
 from sundog.api.answer import Answers, Asked, Names, Probabilities, question_of
 from sundog.api.fitted import NAME as FITTED
 from sundog.api.fitted import load_fitted, save_fitted, state_class
+from sundog.api.following import following
 from sundog.api.linked import FORMAT as LINKED
 from sundog.api.linked import LinkedModel
 from sundog.api.options import Fitting, Generation
@@ -40,6 +41,7 @@ from sundog.methods.settings import check_generator_settings, with_settings
 from sundog.methods.where import NO_SUPPORT, sample_where
 from sundog.postprocess.match import match
 from sundog.postprocess.matching import Matching
+from sundog.progress import tell
 from sundog.random.keys import Key, key_of, split, uniforms
 from sundog.released import Released
 from sundog.released.amended import amended
@@ -253,7 +255,10 @@ def _fitted(released: Released, recipe: Recipe, *, seed: int, public: Any) -> Mo
     if known is not None:
         check_public(recipe, known)
     fit_key, _ = split(key_of(seed), 2)
-    return Model(released, recipe, seed, fit_released(fit_key, released, recipe=recipe, public=known), known)
+    with following():
+        tell(f"fitting {recipe.name}")
+        state = fit_released(fit_key, released, recipe=recipe, public=known)
+    return Model(released, recipe, seed, state, known)
 
 
 def _repeated(key: Key, table: Rows, held: Int[np.ndarray, " held"], *, rows: int) -> Rows:

@@ -15,6 +15,7 @@ from typing import Any
 
 from sundog.api.charging import curator_for
 from sundog.api.dry_run import DryRun, dry_run
+from sundog.api.following import following
 from sundog.api.frames import FrameKind, as_frame, frame_kind
 from sundog.api.linked import LinkedModel, fit_linked, linked_privacy, linked_search, located
 from sundog.api.model import Model, fresh_seed, public_rows_of
@@ -37,7 +38,7 @@ from sundog.methods.settings import with_settings
 from sundog.postprocess.measures import check_measures, measures_of
 from sundog.private.curator import Curator
 from sundog.private.table import PrivateTable, PrivateTables
-from sundog.progress import listening
+from sundog.progress import tell
 from sundog.queries.workload import Workload
 from sundog.random.keys import Key, key_of, split
 from sundog.released import Released
@@ -158,8 +159,8 @@ class Synthesizer:
         curator = self._curator(self._private(table, sql))
         fit_key, _ = split(key_of(self.seed), 2)
         try:
-            with listening(report or _silent):
-                self._model = self._fitted(fit_key, curator, report=report or _silent)
+            with following(report):
+                self._model = self._fitted(fit_key, curator, report=tell)
         except BaseException:
             self.paid_for = curator.released()
             raise
@@ -262,7 +263,3 @@ def _workload(workload: Workload | str | Path, schema: Schema) -> Workload:
     if made.schema != schema:
         raise UserError("workload: it was made for another schema; make it with this synthesizer's schema.")
     return made
-
-
-def _silent(message: str) -> None:
-    del message

@@ -64,7 +64,7 @@ def generate(
     lines = [
         *table_lines(place, made),
         f"Report:          {out / 'report.html'}",
-        f"Explore:         {out / 'explore.html'}",
+        *([] if place.linked else [f"Explore:         {out / 'explore.html'}"]),
         f"Certificate:     {out / 'certificate.html'} (and certificate.json)",
     ]
     if where is not None:

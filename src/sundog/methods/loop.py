@@ -103,10 +103,16 @@ def rounds(
         _measure(curator, proposal, report=report)
         previous = proposal
         if recipe.rule.refits:
-            report(f"fitting {recipe.name}, {len(released.measurements)} measurements")
+            report(f"fitting {recipe.name}, {_spent(curator)} of the budget spent")
             step, key = split(key, 2)
             state = recipe.generator.fit(step, state, released=curator.released())
     report("Ctrl-C ended the rounds; what was measured so far is used")
+
+
+def _spent(curator: Measuring) -> str:
+    """How much of what this run may spend is spent: it does not depend on the rows."""
+    paid = sum(payment.rho for payment in curator.released().payments)
+    return f"{paid / max(paid + curator.remaining_rho, 1e-300):.0%}"
 
 
 def _measure(curator: Measuring, proposal: Proposal, *, report: Report) -> None:

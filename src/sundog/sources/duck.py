@@ -55,7 +55,8 @@ def connect() -> Any:
         "memory_limit": f"{memory() // 2}B",  # the engine does not look at limits of the process; beyond it, it spills
     }
     connection = duckdb.connect(config=settings)
-    connection.execute("SET enable_progress_bar = false")
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()[0]:
+        connection.execute("SET enable_progress_bar = false")  # only then: in a notebook without ipywidgets it fails
     # Otherwise TRY_CAST moves into the CSV reader, which drops the whole line where the cell should become null.
     connection.execute("SET disabled_optimizers = 'type_pushdown'")
     return connection

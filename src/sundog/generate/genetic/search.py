@@ -15,7 +15,7 @@ from jaxtyping import Float
 from sundog.domain.rows import Rows
 from sundog.generate.genetic.candidates import best_of_population, every_improvement
 from sundog.generate.genetic.compile import Compiled
-from sundog.progress import tell
+from sundog.progress import tell_share
 from sundog.queries import Query
 
 CHUNK = 500
@@ -177,7 +177,10 @@ class _Progress:
         if now - self.told > 0.5:
             self.told = now
             speed = self.generations / (now - self.began)
-            tell(f"searching: loss {self.loss:,.0f} (noise floor {self.floor:,.0f}), {speed:,.0f} generations/s")
+            seconds = self.effort.seconds
+            done = self.generations / max(self.effort.generations, 1)
+            done = max(done, (now - self.began) / seconds) if seconds else done
+            tell_share(done, f"loss {self.loss:,.0f} (noise floor {self.floor:,.0f}), {speed:,.0f} generations/s")
         if self.effort.stop_at_noise and self.loss <= self.floor:
             return "noise floor"
         if self.generations - self.checked[0] >= self.effort.window:

@@ -16,6 +16,7 @@ from jaxtyping import Float
 
 from sundog.generate.graphical.calibrated import Clique
 from sundog.generate.graphical.message_passing import Potentials, Tables
+from sundog.progress import tell_share
 
 WINDOW = 50
 FIRST, GROWTH = 2.0, 1.001
@@ -87,6 +88,7 @@ def descend(
     best = (loss, ahead, tables, gradient)
     window = loss
     for iteration in range(1, iterations + 1):
+        tell_share(iteration / iterations)
         moved = {c: ahead[c] - step * gradient[c] if c in gradient else ahead[c] for c in ahead}
         weight = momentum / (momentum + 3)
         ahead = {c: moved[c] + weight * (moved[c] - theta[c]) for c in moved}

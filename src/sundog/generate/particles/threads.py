@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Int
 from sundog.generate.particles.kernels import adam, gradients, residuals
 from sundog.generate.particles.penalties import Penalty
 from sundog.generate.particles.slices import Schedule, Slices
+from sundog.progress import tell_share
 
 Positions = Float[np.ndarray, "coordinates particles"]
 THREADS = 2
@@ -37,6 +38,7 @@ def descend(
     parts = _parts(window, min(THREADS, os.cpu_count() or 1))
     with ThreadPoolExecutor(len(parts)) as pool:
         for step in range(len(schedule.rates)):
+            tell_share(step / len(schedule.rates))
             used = schedule.factors[step] > 0
             chosen, factors = schedule.chosen[step][used], schedule.factors[step][used]
             offset, rate = int(schedule.offsets[step]), float(schedule.rates[step])

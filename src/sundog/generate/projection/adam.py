@@ -13,6 +13,7 @@ from sundog.declare import Range, check_declared
 from sundog.generate.projection.panels import Kind, Matrix, Panel, add_panels
 from sundog.generate.projection.soft_table import HARD, Frame, Known
 from sundog.lazy_jax import jax, jit, jnp, optax
+from sundog.progress import tell_share
 
 Params = Any
 
@@ -121,7 +122,8 @@ def descended(params: Params, problem: Problem, *, descent: Descent) -> Params:
     still = problem.sharpness(1.0)
     position = started(params, problem, descent=descent, sharpness=still)
     best, halved = Best(params, float("inf")), 0
-    for _ in range(0, descent.steps, descent.window):
+    for step in range(0, descent.steps, descent.window):
+        tell_share(step / descent.steps)
         position, losses = advanced(position, problem, steps=descent.window, sharpness=still)
         loss = sum(losses.values())
         if loss > best.loss * (1 - descent.tolerance):

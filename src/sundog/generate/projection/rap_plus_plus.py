@@ -41,6 +41,7 @@ from sundog.generate.projection.rap import (
     soft_answer,
 )
 from sundog.generate.projection.soft_table import Frame, SoftTable, fresh_params, rounded
+from sundog.progress import tell_share
 from sundog.queries import Query
 from sundog.random.keys import Key
 from sundog.released import Released
@@ -99,7 +100,8 @@ class AnnealedProjection:
         position = started(params, problem, descent=self.descent, sharpness=sharpness)
         exact, relaxed = problem.exact_losses(params), dict[Kind, float]()
         best = Best(params, sum(exact.values()))
-        for _ in range(0, self.descent.steps, self.descent.window):
+        for step in range(0, self.descent.steps, self.descent.window):
+            tell_share(step / self.descent.steps)
             position, losses = advanced(position, problem, steps=self.descent.window, sharpness=sharpness)
             found = problem.exact_losses(position.params)
             best = best.better(position.params, sum(found.values()))
