@@ -54,7 +54,7 @@ def connect() -> Any:
         "temp_directory": str(spill_folder()),
         "memory_limit": f"{memory() // 2}B",  # the engine does not look at limits of the process; beyond it, it spills
     }
-    connection = duckdb.connect(config=settings)
+    connection: Any = duckdb.connect(config=settings)
     if connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()[0]:
         connection.execute("SET enable_progress_bar = false")  # only then: in a notebook without ipywidgets it fails
     # Otherwise TRY_CAST moves into the CSV reader, which drops the whole line where the cell should become null.

@@ -191,3 +191,13 @@ def test_fields_given_by_distances_can_be_looked_at_too():
     last = document["columns"][-1]
     assert (np.cumsum(segments[last["values"]])[segments[last["places"]]] == wide.codes[-1]).all()
     assert "follows from another field and its distance from it" in page
+
+
+def test_merged_labels_that_are_long_say_how_many_they_are():
+    labels = [f"{k:03d} {'long ' * 20}" for k in range(60)]
+    schema = Schema.from_json({"fields": [{"name": "c", "type": "string", "categories": labels}]})
+    rows = Rows(schema, (np.random.default_rng(1).integers(0, 60, 500),))
+    column = document_of(explore_page(released(rows, ways=(1,), schema=schema), rows, method="m"))["columns"][0]
+    merged = [name for name in column["axes"][column["beside"]]["names"] if name.endswith(" more")]
+    assert len(merged) == 1
+    assert merged[0].endswith(" and 37 more")

@@ -13,7 +13,7 @@ from sundog.estimate.bins import coarsened
 from sundog.estimate.guesses import UNSEEN, Misfit
 from sundog.estimate.question import Found, cell_name
 from sundog.released import Released
-from sundog.report.explore.codebook import short
+from sundog.report.explore.codebook import LONGEST, short
 from sundog.report.explore.columns import Coded, coded
 from sundog.report.explore.pack import Pack
 from sundog.report.explore.tables import ALONE, CELLS, Table, Tables
@@ -106,8 +106,18 @@ class _Cuts:
         }
 
     def _axis(self, axis: Axis, one: Coded) -> dict[str, Any]:
-        names = [short(cell_name(axis, self.column, cell)) for cell in range(axis.size)]
+        names = [_named(axis, self.column, cell) for cell in range(axis.size)]
         return {"names": names, "cells": self.pack.add(axis.cells(one.values))}
+
+
+def _named(axis: Axis, column: Column, cell: int) -> str:
+    """A cell in words; of merged labels that are long only the first, and how many more."""
+    name = cell_name(axis, column, cell)
+    if axis.groups is None or len(name) <= LONGEST:
+        return short(name)
+    codes = np.flatnonzero(axis.cell_of == cell)
+    first = short(column.describe(int(codes[0])))
+    return f"{first} and {len(codes) - 1} more" if len(codes) > 1 else first
 
 
 def _labels(column: Categorical, one: Coded) -> dict[str, Any]:
