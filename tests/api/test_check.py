@@ -51,6 +51,14 @@ def test_clamping_begins_one_step_outside_the_bounds(values, clamped):
     assert checked(values, NUMBER).clamped == clamped
 
 
+def test_a_single_cell_below_the_bounds_is_one_below():
+    (finding,) = checked([-3, -2.5, 5], NUMBER).findings
+    (single,) = checked([-3, 2000, 3000, 5], NUMBER).findings
+    assert "minimum" in finding.remedy
+    assert "minimum" in single.remedy
+    assert "maximum" in single.remedy
+
+
 def test_dates_outside_their_bounds_are_clamped():
     days = [date(2019, 12, 31), date(2020, 1, 1), date(2024, 12, 31), date(2025, 1, 1)]
     assert checked(days, DAY).clamped == 0.5

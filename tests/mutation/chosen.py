@@ -45,18 +45,23 @@ def traced(items, state, *, keep, end):
 
 
 def in_fork(work):
-    """What `work()` returns in a fork that says nothing; None if the fork died."""
+    """What `work()` returns in a fork that says nothing; None if the fork died. What it raises ends the run."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "said"  # no pipe: processes that tests start and leave would keep it open
         child = os.fork()
         if child == 0:
             try:
                 _become_quiet()
-                place.write_text(json.dumps(work()), encoding="utf-8")
-            finally:
-                os._exit(0)
+                said = {"returned": work()}
+            except BaseException as error:
+                said = {"raised": repr(error)}
+            place.write_text(json.dumps(said), encoding="utf-8")
+            os._exit(0)
         os.waitpid(child, 0)
-        return json.loads(place.read_text(encoding="utf-8")) if place.exists() else None
+        said = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {"returned": None}
+        if "raised" in said:
+            raise RuntimeError(said["raised"])
+        return said["returned"]
 
 
 def _become_quiet():

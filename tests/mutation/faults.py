@@ -42,6 +42,10 @@ class Fault:
         return hashlib.sha256((self.name + self.path.read_text(encoding="utf-8") + self.text).encode()).hexdigest()
 
     @property
+    def module_name(self):
+        return "sundog." + self.module.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+
+    @property
     def functions(self):
         """The names of the functions that it changes, the outermost ones."""
         return [name for name, _ in _changed(self)[0]]
@@ -72,6 +76,7 @@ def drawn(count):
 
 def put_in(fault):
     """Change this process: functions get the faulty code, constants the faulty value."""
+    module = importlib.import_module(fault.module_name)
     functions, constants = _changed(fault)
     codes = _codes(compile(fault.text, str(fault.path), "exec"))
     for name, _ in functions:
@@ -80,9 +85,6 @@ def put_in(fault):
             raise LookupError(f"{fault.module}: no function {name} in this process")
         for victim in victims:
             victim.__code__ = codes[name]
-    module = importlib.import_module(
-        "sundog." + fault.module.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-    )
     for name, value in constants:
         setattr(module, name, value)
 

@@ -25,7 +25,8 @@ ENOUGH = 60.0
 """CPU seconds of tests, as traced, that one fault may take."""
 TESTS = (
     "private", "privacy/test_survivors.py", "privacy/test_sensitivity.py", "privacy/test_ledger_identity.py", "sources",
-    "queries", "laws/test_queries.py", "domain/test_unit.py", "api/test_adjust.py", "cli/test_commands.py",
+    "queries", "laws/test_queries.py", "domain/test_unit.py", "api/test_adjust.py", "api/test_check.py",
+    "cli/test_commands.py",
     "cli/test_intake.py", "test_sizes.py", "test_arrays.py",
 )  # fmt: skip
 

@@ -9,8 +9,8 @@ import tables
 from privacy.stand_ins import run_command
 from sundog import Budget, UserError
 from sundog.domain.unit import PrivacyUnit
-from sundog.private.accountant import zcdp_rho
-from sundog.private.doubts import doubts, refuse_doubtful
+from sundog.private.accountant import Charge, zcdp_rho
+from sundog.private.doubts import doubts, limit_doubts, refuse_doubtful
 
 ODD = [
     (Budget(10.1, 1e-9), None, "epsilon 10.1 is above 10"),
@@ -109,6 +109,15 @@ def test_python_asks_for_confirmation(place):
     ledger = sundog.Ledger()
     with pytest.raises(UserError, match="above 10"):
         ledger.set_limit("t", epsilon=50, delta=1e-9)
+
+
+@pytest.mark.parametrize(("accounting", "doubted"), [("gaussian", False), ("zcdp", True)])
+def test_a_limit_is_held_against_what_is_spent_by_the_accounting_of_the_account(tmp_path, accounting, doubted):
+    """Epsilon 1 at delta 1e-5 is rho 0.0359 where all is Gaussian, 0.0306 else: rho 0.033 lies between."""
+    ledger = sundog.Ledger(tmp_path / "ledger.sqlite")
+    ledger.charge("d", [Charge("gaussian", 0.033, label="x")], unit=PrivacyUnit(), accounting=accounting)
+    found = limit_doubts(Budget(1.0, 1e-5), ledger.account("d"))
+    assert bool(found) == doubted
 
 
 def test_a_limit_below_what_is_spent_needs_yes(place):

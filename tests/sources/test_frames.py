@@ -47,7 +47,7 @@ ODD_CELLS += [
     datetime(2020, 1, 1, tzinfo=UTC),
     date(1, 1, 1),
     np.float16(3),
-    np.datetime64("NaT"),
+    np.datetime64("NaT", "s"),
     "",
     "oops",
 ]
