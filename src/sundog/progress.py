@@ -28,7 +28,7 @@ class _Listener:
         self._phase, self._began, self._first, self._told = "working", 0.0, 0.0, -PAUSE
 
     def phase(self, message: str) -> None:
-        self._phase, self._began = message, 0.0
+        self._phase, self._began, self._told = message, 0.0, -PAUSE
         self._report(message)
 
     def share(self, share: float, detail: str) -> None:
