@@ -65,16 +65,26 @@ def test_the_same_release_and_rows_give_the_same_bytes():
     assert pages[0] == pages[1]
 
 
-def test_no_part_of_it_depends_on_the_private_rows_but_through_the_measurements(monkeypatch, tmp_path):
-    monkeypatch.setattr(noise, "add_gaussian", lambda counts, scale: np.full(len(counts), 50, dtype=np.int64))
+def pages_of_two_tables(monkeypatch, tmp_path, measured):
+    monkeypatch.setattr(noise, "add_gaussian", measured)
     tables = [related(300, 1).to_arrow(), {"a": ["new"], "b": [None], "x": [10**9], "z": ["?"], "y": ["maybe"]}]
-    pages = []
     for number, table in enumerate(tables):
         spent = tmp_path / f"{number}.sqlite"
         model = sundog.Synthesizer(DOCUMENT, epsilon=1.0, delta=1e-9, seed=3, ledger=spent).fit(table).model
         model.explore(tmp_path / "explore.html")
-        pages.append((tmp_path / "explore.html").read_bytes())
-    assert pages[0] == pages[1]
+        yield (tmp_path / "explore.html").read_bytes()
+
+
+def test_no_part_of_it_depends_on_the_private_rows_but_through_the_measurements(monkeypatch, tmp_path):
+    first, second = pages_of_two_tables(monkeypatch, tmp_path, lambda counts, scale: np.full(len(counts), 50))
+    assert first == second
+
+
+def test_measurements_without_noise_would_be_seen_on_it(monkeypatch, tmp_path):
+    """The mutant that the test above must be able to kill."""
+    exact = lambda counts, scale: np.asarray(counts, dtype=np.int64)  # noqa: E731
+    first, second = pages_of_two_tables(monkeypatch, tmp_path, exact)
+    assert first != second
 
 
 def test_it_loads_nothing_and_its_policy_names_its_own_style_and_script():
