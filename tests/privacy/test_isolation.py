@@ -4,8 +4,6 @@ Checked through the whole measure path with the noise left out: the exact answer
 its lines, each alone in a file, and each line alone is exactly one row. Readers that break the law must fail the check.
 """
 
-import gzip
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from unittest import mock
@@ -16,16 +14,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from privacy.checks import CELLS, check_distances_are_of_their_own_row
-from privacy.stand_ins import ONE_WAY, TINY, TWO_WAY, MemoryLedger, Recorder
+from privacy.lines import Form, answers, reading, rows_in
 from sundog.domain.unit import PrivacyUnit
-from sundog.private.accountant import Budget
-from sundog.private.curator import Curator, public_rows
-from sundog.private.spending import Spending
-from sundog.private.table import PrivateTable
-from sundog.sources import duck, files, split, streams, text
+from sundog.sources import duck, files, text
 from sundog.sources.encode import RawColumn, literal
 
-HEADER = b"c,other,n"
+HEADER = Form().header
 NASTY = [
     b'"', b'a,"b,1', b'a,\\",1', b'"a\\",x,2', b"", b"\r", b"a\r,1,2", b"a,b,1\r", b"\x00", b"\xff\xfe", b"a,\xc3,2",
     b"\xef\xbb\xbfa,b,1", b'a,"x""y",3', b'a,"x"y,3', b",,,,,,,,", b"a", b"a,b,c,d,e", b'"""', b"b,b,0", b"a," + b"q" * 3000 + b",3",
@@ -39,57 +33,24 @@ LINE = st.one_of(
         b"".join
     ),
 )
-KINDS = ["plain", "gzip", "glob", "glob of gzip"]
+KINDS = {
+    "plain": Form(),
+    "gzip": Form(packing="gzip"),
+    "glob": Form(glob=True),
+    "glob of gzip": Form(glob=True, packing="gzip"),
+}
 
 
-@contextmanager
-def reading(*, chunk, rows, threads):
-    """Blocks of so many bytes, batches of so many rows, an engine of so many threads: nothing may depend on them."""
-
-    def connect():
-        connection = duck.connect()
-        connection.execute(f"SET threads = {threads}")
-        return connection
-
-    with ExitStack() as stack:
-        stack.enter_context(mock.patch.object(streams, "CHUNK", chunk))
-        stack.enter_context(mock.patch.object(split, "MOST_ROWS", rows))
-        stack.enter_context(mock.patch.object(text, "connect", connect))
-        yield
-
-
-def write(folder, lines, kind):
-    """The lines in one file, or in two."""
-    parts = [lines[: len(lines) // 2], lines[len(lines) // 2 :]] if kind.startswith("glob") else [lines]
-    ending = "csv.gz" if "gzip" in kind else "csv"
-    for old in folder.iterdir():
-        old.unlink()
-    for number, part in enumerate(parts):
-        content = b"".join(line + b"\n" for line in [HEADER, *part])
-        (folder / f"{number}.{ending}").write_bytes(gzip.compress(content) if "gzip" in kind else content)
-    return str(folder / f"*.{ending}" if kind.startswith("glob") else folder / f"0.{ending}")
-
-
-def answers(data, neighbours):
-    """The exact answers that reach the noise, and the public number of rows where it is public."""
-    unit = PrivacyUnit(neighbours)
-    count = public_rows(PrivateTable(data), TINY, unit=unit) if neighbours == "replace" else None
-    spending = Spending(Budget(rho=1.0), "tiny", unit=unit, ledger=MemoryLedger())
-    curator = Curator(PrivateTable(data), TINY, spending=spending)
-    with Recorder(silent=True)() as seen:
-        curator.measure([*ONE_WAY, TWO_WAY], 1.0)
-    return np.concatenate([call.exact for call in seen.calls]), count
-
-
-def check_lines(folder, lines, *, kind="plain", neighbours="add-remove", chunk=1 << 20, rows=8192, threads=2):
+def check_lines(folder, lines, *, kind="plain", neighbours="add-remove", **ways):
     """Every line alone is one row, and together they are the sum of what they are alone."""
-    alone = {}
+    alone, unit = {}, PrivacyUnit(neighbours)
     for line in set(lines):
-        alone[line], count = answers(write(folder, [line], "plain"), neighbours)
-        assert alone[line][: ONE_WAY[0].size].sum() == 1, "one line is one row"
+        with reading():
+            alone[line], count = answers(Form().write(folder, [line]), unit)
+        assert rows_in(alone[line]) == 1, "one line is one row"
         assert count in (None, 1)
-    with reading(chunk=chunk, rows=rows, threads=threads):
-        together, count = answers(write(folder, lines, kind), neighbours)
+    with reading(**ways):
+        together, count = answers(KINDS[kind].write(folder, lines), unit)
     assert np.array_equal(together, sum(alone[line] for line in lines)), "a line changed another line's row"
     assert count in (None, len(lines))
 
@@ -113,7 +74,7 @@ LAW = settings(
 @LAW
 @given(
     lines=st.lists(LINE, min_size=1, max_size=8),
-    kind=st.sampled_from(KINDS),
+    kind=st.sampled_from(sorted(KINDS)),
     neighbours=st.sampled_from(["add-remove", "replace"]),
     chunk=st.sampled_from([5, 64, 1 << 20]),
     rows=st.sampled_from([1, 3, 8192]),
@@ -129,16 +90,16 @@ def test_a_quote_in_one_line_does_not_delete_thousands_of_rows(folder):
     """So it was: 3,021 rows without the line, 973 with it."""
     lines = [b"a,x,1", b"b,y,2"] * 1500
     stray = [*lines[:1000], b'b,"never closed,2', *lines[1000:]]
-    before, _ = answers(write(folder, lines, "plain"), "add-remove")
-    after, _ = answers(write(folder, stray, "plain"), "add-remove")
-    assert before[: ONE_WAY[0].size].sum() == 3000
+    before, _ = answers(Form().write(folder, lines))
+    after, _ = answers(Form().write(folder, stray))
+    assert rows_in(before) == 3000
     assert np.abs(after - before).sum() == 3, "one cell of each of three tables"
 
 
 def test_a_line_of_a_hundred_megabytes(folder):
     lines = [b"a,x,1", b"b," + b"q" * 100_000_000 + b",2", b"a,x,1"]
-    found, _ = answers(write(folder, lines, "plain"), "add-remove")
-    expected = sum(answers(write(folder, [line], "plain"), "add-remove")[0] for line in (b"a,x,1", b"b,x,2", b"a,x,1"))
+    found, _ = answers(Form().write(folder, lines))
+    expected = sum(answers(Form().write(folder, [line]))[0] for line in (b"a,x,1", b"b,x,2", b"a,x,1"))
     assert np.array_equal(found, expected)
 
 

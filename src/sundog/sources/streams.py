@@ -1,8 +1,8 @@
 """Text files as streams of UTF-8 bytes: plain, gzip, bzip2, Zstandard, or a member of a zip archive, in any declared encoding.
 
-Bytes that are no text in the declared encoding become U+FFFD and stay in their line: no decoder here takes a line feed
-for a part of a broken character. A byte order mark counts at the beginning of a file only. Damaged archives are named,
-and nothing in them is quoted.
+Bytes that are no text in the declared encoding become U+FFFD and their digits, so that cells that differ stay different (they
+may name two units), and stay in their line: no decoder here takes a line feed for a part of a broken character. A byte
+order mark counts at the beginning of a file only. Damaged archives are named, and nothing in them is quoted.
 """
 
 import codecs
@@ -22,6 +22,8 @@ COMPRESSION = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 ARCHIVE = ".zip"
 MARK = "\ufeff".encode()
 CHUNK = 1 << 19
+UNREADABLE = "\ufffd"
+SPELLED = "sundog.spelled"
 
 
 def split_archive(path: str) -> tuple[str, str | None]:
@@ -54,7 +56,7 @@ def byte_chunks(path: str) -> Iterator[bytes]:
 
 def text_chunks(path: str, encoding: str) -> Iterator[bytes]:
     """The file's text as UTF-8, chunk by chunk."""
-    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    decoder = codecs.getincrementaldecoder(encoding)(SPELLED)
     first, one_to_one = True, not encoding.startswith("utf-16")
     for chunk in chain(byte_chunks(path), [b""]):
         if chunk and chunk.isascii() and one_to_one and decoder.getstate()[0] == b"":
@@ -66,6 +68,15 @@ def text_chunks(path: str, encoding: str) -> Iterator[bytes]:
         if text:
             first = False
             yield text
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return UNREADABLE + error.object[error.start : error.end].hex(), error.end
+
+
+codecs.register_error(SPELLED, _spelled)
 
 
 @contextmanager

@@ -20,10 +20,9 @@ from sundog.sources.duck import DuckTable, connect
 from sundog.sources.encode import RawColumn
 from sundog.sources.lines import LONGEST_HEADER, blocks, header_and_rest
 from sundog.sources.split import Block, Marks, split_records
-from sundog.sources.streams import text_chunks
+from sundog.sources.streams import UNREADABLE, text_chunks
 
 VIEW = "lines"
-UNREADABLE = "\ufffd"
 SENTINEL = "\x00end"
 
 
