@@ -31,3 +31,16 @@ def test_a_command_names_them_and_releases_none(tmp_path):
     assert "leaves them out of every release: rows, fields.count." in outcome.stderr
     assert "48842" not in outcome.stderr + outcome.files["released.json"].decode()
     assert "rows" not in json.loads(outcome.files["released.json"])["schema"]
+
+
+def test_review_and_complete_name_them_too(tmp_path):
+    without_bounds = [{"name": "age", "type": "integer"} if field["name"] == "age" else field for field in FIELDS]
+    document = {**DOCUMENT, "fields": without_bounds}
+    folder = worlds.write(tmp_path, worlds.lines_of(tables.table(30)), document)
+    said = "leaves them out of every release: rows, fields.count."
+    reviewed = run_command(folder, "schema", "review", worlds.SCHEMA, "--json")
+    paying = ("--schema", worlds.SCHEMA, "--rho", "0.5", "--delta", "1e-9", "-o", "filled.json")
+    completed = run_command(folder, "schema", "complete", worlds.DATA, *paying)
+    assert (reviewed.code, completed.code) == (0, 0)
+    assert said in reviewed.stderr
+    assert said in completed.stderr

@@ -95,7 +95,7 @@ QUICK, LONG = (
         database=None,
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     )
-    for number in (25, 400)
+    for number in (25, 200)
 )
 WAYS = {
     "chunk": st.sampled_from([1, 5, 64, 1 << 19]),

@@ -12,6 +12,7 @@ import sundog
 import tables
 from privacy.stand_ins import run_command
 from sundog.domain import Schema
+from sundog.sources import open_table
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +104,59 @@ def column(values, name="x", **others):
 def test_what_columns_are_taken_for(values, wanted):
     field = column(values * 20)
     assert {key: field.get(key) for key in wanted} == wanted
+
+
+MONEY = {
+    "a minus before the sign": (["-$5.00", "$7.25", "-$1,200.50"], [-5, 7.25, -1200.5]),
+    "parentheses": (["(5.00)", "7.25", "1,200.50", "(1,200.50)"], [-5, 7.25, 1200.5, -1200.5]),
+    "parentheses and signs": (["($5.00)", "$7.25", "$ 12.50"], [-5, 7.25, 12.5]),
+    "a sign after a comma": (["5,00 €", "-7,25 €", "1.200,50 €"], [5, -7.25, 1200.5]),
+    "a sign in letters": (["USD 5", "USD 12", "USD -7"], [5, 12, -7]),
+    "another dollar": (["US$ 5.50", "US$ 12.25", "-US$ 7.00"], [5.5, 12.25, -7]),
+}
+
+
+@pytest.mark.parametrize("way", MONEY)
+def test_money_is_drafted_as_numbers_and_read_as_such(way):
+    texts, numbers = MONEY[way]
+    field = column(texts * 20)
+    assert field["type"] == ("integer" if all(number == int(number) for number in numbers) else "number")
+    assert field["bareNumber"] is False
+    assert ("in parentheses" in field["why"]) == way.startswith("parentheses")
+    lowest, highest = min(numbers), max(numbers)
+    assert field["constraints"]["minimum"] <= lowest
+    assert field["constraints"]["maximum"] >= highest
+    schema = Schema.from_json({"fields": [field]})
+    rows = open_table({"x": texts}).read(schema)
+    assert rows.to_arrow()["x"].to_pylist() == pytest.approx(numbers)
+
+
+@pytest.mark.parametrize(
+    ("codes", "parents"),
+    [
+        ([f"E{k}.{n}" for k in range(10, 40) for n in range(6)], {f"E{k}" for k in range(10, 40)}),
+        (
+            [f"{k:02}{n:03}" for k in range(12) for n in range(0, 100, 7)],
+            {f"{k:02}{n}" for k in range(12) for n in (0,)},
+        ),
+        ([f"{k:02}.{n}" for k in range(1, 30) for n in range(1, 6)], {f"{k:02}" for k in range(1, 30)}),
+    ],
+)
+def test_codes_are_grouped_by_what_they_begin_with(codes, parents):
+    field = column(codes * 5, name="code")
+    listed = field["categories"]
+    assert {entry["value"] for entry in listed} == set(codes)
+    assert {entry["parent"] for entry in listed} == parents
+    assert field["sundog"]["origin"] == "fromData"
+    assert f"{len(parents)} groups" in field["why"]
+    (drafted,) = Schema.from_json({"fields": [field]}).columns
+    assert set(drafted.parents) == parents
+
+
+def test_few_codes_and_labels_have_no_parents():
+    assert column(["E11.9", "E11.0", "I10.1"] * 20)["categories"] == ["E11.0", "E11.9", "I10.1"]
+    words = [f"{a}{b} ward" for a in "abcdefgh" for b in "klmnopqr"]
+    assert sorted(column(words * 5)["categories"]) == sorted(words)
 
 
 def test_an_order_of_day_and_month_that_nothing_decides_is_said():

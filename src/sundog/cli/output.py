@@ -38,8 +38,7 @@ def progress(message: str) -> Iterator[Callable[[str], None]]:
 
 
 def load_schema(path: Path, *, linked: bool = False) -> "Schema":
-    """The schema of a command, of linked tables where it takes them, with a word on standard error about keys that are left out of everything."""
-    from sundog.api.schema import unknown_note
+    """The schema of a command, of linked tables where it takes them; a note names keys that are left out of everything."""
     from sundog.domain.linked.package import is_package
     from sundog.domain.linked.views import LinkedSchema
     from sundog.domain.schema import Schema, load_document
@@ -47,10 +46,26 @@ def load_schema(path: Path, *, linked: bool = False) -> "Schema":
     document = load_document(path)
     if linked and is_package(document):
         return LinkedSchema.from_document(document)
-    schema, note = Schema.from_json(document), unknown_note(document)
+    schema = Schema.from_json(document)
+    _note_unknown(path, document)
+    return schema
+
+
+def load_noted(path: Path) -> dict[str, Any]:
+    """A schema document that may not be complete; a note names keys that are left out of everything."""
+    from sundog.domain.schema import load_document
+
+    document = load_document(path)
+    _note_unknown(path, document)
+    return document
+
+
+def _note_unknown(path: Path, document: dict[str, Any]) -> None:
+    from sundog.api.schema import unknown_note
+
+    note = unknown_note(document)
     if note:
         typer.echo(f"Note: {path}: {note}", err=True)
-    return schema
 
 
 def read_settings(given: list[str] | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from sundog.api.options import Charged, Confirmation, Privacy
 from sundog.api.writing import document_text, prepare_file, write_confidential
 from sundog.cli import options as o
 from sundog.cli.groups import TableOptions, TextOptions, grouped
-from sundog.cli.output import load_schema, progress, say
+from sundog.cli.output import load_noted, load_schema, progress, say
 from sundog.errors import UserError
 
 if TYPE_CHECKING:
@@ -86,9 +86,8 @@ def review(
     """Walk through the fields that were read off the data: keep, change or leave out each. It reads no row."""
     from sundog.cli.review import ask, told
     from sundog.domain.review import Review
-    from sundog.domain.schema import load_document
 
-    target, under_review = out or schema, Review(load_document(schema))
+    target, under_review = out or schema, Review(load_noted(schema))
 
     def save(now: Review) -> None:
         write_confidential(target, document_text(dict(now.document)))
@@ -142,12 +141,12 @@ def complete(
     with progress("measuring domains"):
         from sundog.api.charging import curator_for
         from sundog.domain.review import Review
-        from sundog.domain.schema import amend_dialect, load_document
+        from sundog.domain.schema import amend_dialect
         from sundog.private.complete import complete as complete_schema
         from sundog.private.complete import find_gaps
         from sundog.report.certificate import claim
 
-        document = amend_dialect(load_document(schema), table.given())
+        document = amend_dialect(load_noted(schema), table.given())
         gaps = find_gaps(document)
         if not (gaps.labels or gaps.numbers):
             raise UserError(f"schema {str(schema)!r} declares every domain already; there is nothing to pay for.")

@@ -13,7 +13,7 @@ from typing import Literal
 
 Kind = Literal["number", "date", "datetime", "time"]
 
-CURRENCY = "[$€£¥₹]|EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|Euro|Fr[.]|kr[.]?|zł|Kč"
+CURRENCY = "[$€£¥₹]|(?:US|CA|AU|C|A|R)[$]|EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|Euro|Fr[.]|kr[.]?|zł|Kč"
 UNIT = "[A-Za-zµμ°Ω/²³%‰]{1,8}"
 SPACE = "[ \\x{a0}\\x{202f}]"
 """As RE2 writes them: a space, or one that does not break the line."""
@@ -22,13 +22,17 @@ SEPARATORS = ("-", "/", ".")
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read a text. Numbers: `decimal` and `group` marks, `bare` unless signs stand around it. Moments: `format`."""
+    """One way to read a text. Numbers: `decimal` and `group` marks, `bare` unless signs stand around it. Moments: `format`.
+
+    In `accounts` an amount in parentheses is negative, and signs of money may stand around some amounts and not around others.
+    """
 
     kind: Kind
     format: str | None = None
     decimal: str = "."
     group: str | None = None
     bare: bool = True
+    accounts: bool = False
 
     @cached_property
     def pattern(self) -> str:
@@ -42,7 +46,10 @@ class Reading:
         number = f"[+-]?{digits}"
         if self.bare:
             return number
-        return f"(({CURRENCY}){SPACE}?{number}|{number}{SPACE}?({CURRENCY}|{UNIT}))"
+        if self.accounts:
+            amount = f"(({CURRENCY}){SPACE}?)?{digits}({SPACE}?({CURRENCY}))?"
+            return f"([+-]?{amount}|[(]{SPACE}?{amount}{SPACE}?[)])"
+        return f"([+-]?({CURRENCY}){SPACE}?{number}|{number}{SPACE}?({CURRENCY}|{UNIT}))"
 
     @cached_property
     def _compiled(self) -> "re.Pattern[str]":
@@ -62,12 +69,16 @@ class Reading:
 
     def signs(self, text: str) -> str:
         """What stands around a number."""
-        return "".join(letter for letter in text if not (letter.isdigit() or letter in "+-.,' \u00a0\u202f"))
+        around = "+-.,' \u00a0\u202f()"
+        return "".join(letter for letter in text if not (letter.isdigit() or letter in around))
 
 
 def _numbers() -> list[Reading]:
     marks = [(".", None), (",", None), (".", ","), (",", "."), (".", "'"), (",", " "), (".", " ")]
-    return [Reading("number", decimal=d, group=g, bare=bare) for bare in (True, False) for d, g in marks]
+    ways = [(True, False), (False, False), (False, True)]
+    return [
+        Reading("number", decimal=d, group=g, bare=bare, accounts=accounts) for bare, accounts in ways for d, g in marks
+    ]
 
 
 def _days() -> list[str]:

@@ -152,7 +152,7 @@ def _value(reading: Reading, raw: RawColumn) -> str:
             mark = "[ \\x{a0}\\x{202f}]" if reading.group == " " else f"[{reading.group}]"
             plain = f"regexp_replace({plain}, '{mark.replace(chr(39), chr(39) * 2)}', '', 'g')"
         plain = f"replace({plain}, {literal(reading.decimal)}, '.')"
-        number = f"TRY_CAST({plain} AS DOUBLE)"
+        number = f"(({_sign(reading, _text(raw))}) * TRY_CAST({plain} AS DOUBLE))"
         return f"CASE WHEN {matched} AND isfinite({number}) THEN {number} END"
     if raw.moment or raw.type == "TIME":
         return raw.sql
@@ -162,4 +162,9 @@ def _value(reading: Reading, raw: RawColumn) -> str:
 
 
 def _bare(reading: Reading, text: str) -> str:
-    return text if reading.bare else f"regexp_replace({text}, '^[^0-9+.,-]+|[^0-9]+$', '', 'g')"
+    return text if reading.bare else f"regexp_replace({text}, '^[^0-9]*[^0-9.,]|[^0-9]+$', '', 'g')"
+
+
+def _sign(reading: Reading, text: str) -> str:
+    """The sign that `_bare` takes away: a minus anywhere before the number, or parentheses around it."""
+    return "1" if reading.bare else f"CASE WHEN regexp_matches({text}, '^[^0-9]*[-(]') THEN -1 ELSE 1 END"

@@ -6,6 +6,7 @@ numbers and whole years. What cannot be modelled (names, identifiers, free text)
 
 from typing import Any
 
+from sundog.domain.drafting.hierarchy import with_parents
 from sundog.domain.drafting.seen import CODE, CODE_WORDS, MANY_CODES, MISSING, NAME_WORDS, UNKNOWN, Seen
 from sundog.domain.drafting.truths import BOOLEANS
 from sundog.domain.drafting.values import Judgement, best_reading, left_out, read_values
@@ -75,16 +76,21 @@ def _contact(seen: Seen, comma: bool) -> Judgement:
 
 
 def _padded_code(seen: Seen, _: bool) -> Judgement:
-    """Digits that are no number: some begin with zeros, or the name says that it is a code of one length."""
-    if seen.kind != "text" or seen.share(r"\d+") < 0.9:
+    """Digits that are no number: some begin with zeros, or the name says that it is a code of one length.
+
+    Where the name says so, a point may stand in them (01.11 of NACE).
+    """
+    called = bool(seen.hints & CODE_WORDS)
+    digits = r"\d+(\.\d+)?" if called else r"\d+"
+    if seen.kind != "text" or seen.share(digits) < 0.9:
         return None
-    padded = seen.share(r"0\d+") > 0
-    fixed = seen.shortest == seen.longest >= 3 and bool(seen.hints & CODE_WORDS)
+    padded = seen.share(f"0{digits}") > 0
+    fixed = seen.shortest == seen.longest >= 3 and called and seen.share(r"\d+") >= 0.9
     if not (padded or fixed):
         return None
     reason = "some begin with zeros" if padded else f"all have {seen.longest} digits and the name says code"
     if _listable(seen, most=MANY_CODES):
-        return _list(seen, f"Codes of digits ({reason}), kept as text.")
+        return _list(seen, f"Codes of digits ({reason}), kept as text.", codes=True)
     return left_out(f"{seen.about} different numbers that are no amounts ({reason})")
 
 
@@ -111,7 +117,7 @@ def _labels(seen: Seen, _: bool) -> Judgement:
         return left_out("nearly every cell is different")
     if seen.called_key and not code and seen.distinct > FEW_LABELS:
         return left_out(f"{seen.about} different texts in a column called a key")
-    return _list(seen, "Codes." if code else "Labels.") if _listable(seen, most=most) else None
+    return _list(seen, "Codes." if code else "Labels.", codes=code) if _listable(seen, most=most) else None
 
 
 def _listable(seen: Seen, *, most: int) -> bool:
@@ -121,8 +127,9 @@ def _listable(seen: Seen, *, most: int) -> bool:
     return count <= FEW_LABELS or (count <= most and count <= 0.5 * seen.filled)
 
 
-def _list(seen: Seen, why: str) -> Judgement:
+def _list(seen: Seen, why: str, *, codes: bool) -> Judgement:
     labels = sorted(text for text in seen.labels or {} if text.casefold() not in MISSING)
     rare = sum((seen.labels or {})[label] < 5 for label in labels)
     known = f" {rare} of them occur in fewer than 5 rows: keep only what is publicly known." if rare else ""
-    return {"type": "string", "categories": labels}, f"{why} {len(labels)} different ones.{known}"
+    listed, grouped = with_parents(labels) if codes and len(labels) > FEW_LABELS else (labels, "")
+    return {"type": "string", "categories": listed}, f"{why} {len(labels)} different ones.{grouped}{known}"

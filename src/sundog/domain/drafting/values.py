@@ -114,10 +114,12 @@ def _written(seen: Seen, best: Reading) -> str:
         said.append("decimal commas")
     if best.group is not None:
         said.append("marks between thousands")
-    if not best.bare:
-        signs = {best.signs(text) for text in seen.sample if text.casefold() not in (*MISSING, *UNKNOWN)}
-        kind = "percent signs" if signs <= {"%", "‰"} else "money or unit signs"
-        said.append(kind)
+    shown = [text for text in seen.sample if text.casefold() not in (*MISSING, *UNKNOWN)]
+    signs = {best.signs(text) for text in shown} - {""}
+    if signs and not best.bare:
+        said.append("percent signs" if signs <= {"%", "‰"} else "money or unit signs")
+    if best.accounts and any("(" in text for text in shown):
+        said.append("negative amounts in parentheses")
     return f" with {', '.join(said)}" if said else ""
 
 
