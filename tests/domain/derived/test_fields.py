@@ -241,3 +241,20 @@ def test_a_derived_column_is_not_read_measured_or_needed(tmp_path):
     assert all(row["visit_date"] == row["arrived_at"].date() for row in made)
     again = sundog.load(model.save(tmp_path / "saved")).sample(20).to_pylist()
     assert all(isinstance(row["visit_date"], date) for row in again)
+
+
+LARGE = {"name": "n", "type": "integer", "constraints": {"minimum": 10**6, "maximum": 10**6 + 9, "required": True}}
+
+
+@pytest.mark.parametrize("over", ["", "/3"])
+def test_a_number_of_any_size_can_be_spelled(over):
+    product = "*".join(["n"] * 900)
+    made = Schema.from_json({"fields": [LARGE, derived(f"text({product}{over})", "string")]})
+    assert Rows(made, (np.array([0]),)).to_arrow().to_pylist()[0] == {"n": 10**6, "new": str(2**62)}
+
+
+def test_texts_that_put_each_other_together_end_in_a_sentence():
+    longer = [{**derived(f"concat({','.join([f't{k - 1}'] * 250)})", "string"), "name": f"t{k}"} for k in range(1, 4)]
+    made = Schema.from_json({"fields": [LARGE, {**derived("text(n)", "string"), "name": "t0"}, *longer]})
+    with pytest.raises(UserError, match="more than 10,000 characters"):
+        Rows(made, (np.array([0]),)).to_arrow()

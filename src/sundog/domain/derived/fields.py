@@ -13,7 +13,7 @@ from jaxtyping import Int
 
 from sundog.domain.columns import Categorical, Column, Numeric
 from sundog.domain.derived.parse import Node, parse_expression
-from sundog.domain.derived.values import Kind, Values, objects
+from sundog.domain.derived.values import FARTHEST, Kind, Values, objects
 from sundog.domain.forms import FieldModel
 from sundog.errors import UserError
 
@@ -25,7 +25,6 @@ KINDS: Mapping[str, Kind] = {
     "boolean": "truth",
     "string": "text",
 }
-FARTHEST = 2**62
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from sundog.domain.columns import EPOCH
-from sundog.domain.derived.values import Kind, Values, common, either_missing, floor, mapped, number, objects
+from sundog.domain.derived.values import FARTHEST, Kind, Values, common, either_missing, floor, mapped, number, objects
 from sundog.errors import UserError
 
 DAY = 86_400
+LONGEST_TEXT = 10_000
+"""Characters of a text that is put together; fields may use each other, and would soon fill all memory."""
 NUMBER_KINDS = ("number",)
 WHEN = ("date", "moment")
 
@@ -163,6 +165,8 @@ def equal(one: Values, other: Values) -> Values:
 
 def _concat(arguments: Sequence[Values]) -> Values:
     texts = [as_text(value).of for value in arguments]
+    if any(sum(map(len, parts)) > LONGEST_TEXT for parts in zip(*texts, strict=True)):
+        raise UserError(f"concat(): its text has more than {LONGEST_TEXT:,} characters; derive shorter ones.")
     return Values("text", objects(["".join(parts) for parts in zip(*texts, strict=True)]), either_missing(*arguments))
 
 
@@ -183,6 +187,8 @@ def as_text(value: Values) -> Values:
 
 
 def _spelled(fraction: Fraction) -> str:
+    """Within the numbers that a field can hold: longer ones have no end, and no float stands for them."""
+    fraction = min(max(fraction, Fraction(-FARTHEST)), Fraction(FARTHEST))
     return str(fraction.numerator) if fraction.denominator == 1 else f"{float(fraction):.10g}"
 
 

@@ -12,6 +12,8 @@ import numpy as np
 from jaxtyping import Bool
 
 Kind = Literal["number", "text", "truth", "date", "moment", "duration"]
+FARTHEST = 2**62
+"""What a derived number may be; those beyond are kept at it."""
 Objects = Any
 """An array of Python objects: whole numbers, texts or truth values."""
 
