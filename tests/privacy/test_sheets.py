@@ -1,5 +1,6 @@
 """One row of a spreadsheet is one record: it decides neither whether the sheet can be read nor how many rows others have."""
 
+import functools
 import re
 import zipfile
 
@@ -9,7 +10,7 @@ import pytest
 import tables
 from sundog.domain import Schema
 from sundog.domain.unit import PrivacyUnit
-from sundog.sources import spreadsheet
+from sundog.sources import sheet_area, spreadsheet
 
 pytest.importorskip("python_calamine")
 SCHEMA = Schema.from_json(
@@ -59,6 +60,42 @@ def test_a_cell_far_below_adds_one_row(tmp_path):
 @pytest.mark.parametrize("error", ERRORS)
 def test_a_row_of_errors_is_a_record(tmp_path, error):
     check_one_more(tmp_path, f'<row r="5"><c r="A5" t="e"><v>{error}</v></c></row>', (10, 2))
+
+
+RIGHT = '<row r="5"><c r="A5"><v>3</v></c><c r="B5" t="str"><v>b</v></c>{}</row>'
+FAR_RIGHT = RIGHT.format('<c r="C5" s="0"/><c t="str" r="XFD5"><v>stray</v></c>')
+
+
+def test_a_cell_far_to_the_right_widens_no_other_row(tmp_path):
+    check_one_more(tmp_path, FAR_RIGHT, (3, 1))
+    check_narrow(tmp_path)
+
+
+def check_narrow(folder):
+    """The reader holds every cell of the area in use."""
+    import python_calamine
+
+    write(folder, FAR_RIGHT)
+    book = spreadsheet.within_header(str(folder / "t.xlsx"))
+    sheet = python_calamine.load_workbook(book).get_sheet_by_index(0)
+    assert sheet.width <= 3, "one cell widened every row"
+
+
+def test_a_reader_that_holds_all_columns_is_found(monkeypatch, tmp_path):
+    monkeypatch.setattr(spreadsheet, "within_header", lambda path: path)
+    with pytest.raises(AssertionError, match="one cell widened every row"):
+        check_narrow(tmp_path)
+
+
+@pytest.mark.parametrize("column", ["A", "O", "Z", "AB", "AZ", "ZZ", "XFC"])
+def test_columns_behind_another_one(column):
+    def number(letters):
+        return functools.reduce(lambda found, letter: found * 26 + ord(letter) - 64, letters, 0)
+
+    after = sheet_area._cell_after(column.encode())
+    for other in ("A", "B", "P", "Z", "AA", "AC", "BA", "ZZ", "AAA", "XFC", "XFD"):
+        found = after.fullmatch(f'<x:c s="1" r="{other}7"><x:v>1</x:v></x:c>'.encode()) is not None
+        assert found == (number(other) > number(column)), other
 
 
 def test_a_blank_row_is_no_record(tmp_path):

@@ -16,13 +16,13 @@ from sundog.errors import UserError
 from sundog.sources.duck import DuckTable, withhold
 from sundog.sources.extras import reader
 from sundog.sources.frames import open_frame
+from sundog.sources.sheet_area import SHEET, TAG, within_header
 
 SHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 ZIPPED = (".xlsx", ".xlsm")
-_TAG = rb"(?:\w+:)?"
 ERROR_CELL = re.compile(
     rb"(<TAGc\s[^>]*?\bt=[\"'])e([\"'][^>]*>\s*(?:<TAGf\b(?:[^>]*/>|[^>]*>[^<]*</TAGf>)\s*)?<TAGv>)[^<]*".replace(
-        b"TAG", _TAG
+        b"TAG", TAG
     )
 )
 """A cell of an Excel sheet that holds an error, up to the end of the error's name."""
@@ -34,7 +34,8 @@ def open_sheet(path: str, sheet: str | None) -> DuckTable:
     """The table in a sheet, by name; of a workbook with one sheet, that one."""
     calamine = reader("python_calamine", what="spreadsheets")
     try:
-        workbook = calamine.load_workbook(path)
+        book = within_header(path) if path.lower().endswith(ZIPPED) else path
+        workbook = calamine.load_workbook(book)
         names = list(workbook.sheet_names)
     except Exception as error:  # the reader fails in many ways, and its text may quote what it read
         withhold(error)
@@ -43,10 +44,10 @@ def open_sheet(path: str, sheet: str | None) -> DuckTable:
         raise UserError(f"{path!r} has the sheets {', '.join(map(repr, names))}; say which: {path}#{names[0]}.")
     if sheet is not None and sheet not in names:
         raise UserError(f"{path!r} has no sheet {sheet!r}; it has {', '.join(map(repr, names))}.")
-    return _table(_rows(workbook, sheet or names[0], path), path)
+    return _table(_rows(workbook, sheet or names[0], book=book, path=path), path)
 
 
-def _rows(workbook: Any, sheet: str, path: str) -> list[list[Any]]:
+def _rows(workbook: Any, sheet: str, *, book: str | io.BytesIO, path: str) -> list[list[Any]]:
     """All rows, blank ones too. Errors are blank, but where that would matter, which is where one is unknown or a row is."""
     zipped = path.lower().endswith(ZIPPED)
     try:
@@ -57,20 +58,20 @@ def _rows(workbook: Any, sheet: str, path: str) -> list[list[Any]]:
                 raise
             rows = None
         if zipped and (rows is None or not all(map(_holds_a_cell, rows))):
-            rows = type(workbook).from_filelike(_with_marked_errors(path)).get_sheet_by_name(sheet).to_python()
+            rows = type(workbook).from_filelike(_with_marked_errors(book)).get_sheet_by_name(sheet).to_python()
         return rows
     except Exception as error:
         withhold(error)
         raise UserError(f"data file {path!r}: its sheet {sheet!r} cannot be read; check that it is complete.") from None
 
 
-def _with_marked_errors(path: str) -> io.BytesIO:
+def _with_marked_errors(book: str | io.BytesIO) -> io.BytesIO:
     """The workbook with a text of our own in place of every error."""
     whole, marked = io.BytesIO(), rb"\1str\2" + ERROR.encode()
-    with zipfile.ZipFile(path) as old, zipfile.ZipFile(whole, "w") as new:
+    with zipfile.ZipFile(book) as old, zipfile.ZipFile(whole, "w") as new:
         for name in old.namelist():
             part = old.read(name)
-            new.writestr(name, ERROR_CELL.sub(marked, part) if name.startswith("xl/worksheets/") else part)
+            new.writestr(name, ERROR_CELL.sub(marked, part) if name.startswith(SHEET) else part)
     whole.seek(0)
     return whole
 
