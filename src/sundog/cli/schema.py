@@ -67,7 +67,11 @@ def check(
 
         table = PrivateTable(data, dialect=public.dialect, sql=sql)
         table.check(public.fields)
-        known = {*public.fields, *(identifier.name for identifier in public.identifiers)}
+        known = {
+            *public.fields,
+            *(identifier.name for identifier in public.identifiers),
+            *(one.name for one in public.derived),
+        }
         result["notInSchema"] = [name for name in table.columns if name not in known]
         lines.append(f"{data} has all of these columns.")
         if result["notInSchema"]:

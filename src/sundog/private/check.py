@@ -96,7 +96,7 @@ def check_rows(
     columns = tuple(_column(column, cells[column.name]) for column in schema.columns)
     names = [one.name for one in schema.identifiers if one.name != unit.column and source.readable(one.name)]
     lines = _lines(data, schema, width=len(source.columns))
-    known = {*schema.fields, *(one.name for one in schema.identifiers)}
+    known = {*schema.fields, *(one.name for one in schema.identifiers), *(one.name for one in schema.derived)}
     return TableCheck(
         dataset,
         next(iter(cells.values())).rows,
