@@ -4,6 +4,7 @@ A parsed document takes up to `GROWTH` times the bytes of its file, so a file be
 """
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from sundog.sizes import refuse_beyond_memory
 GROWTH = 16
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """An escape that may be half of a character: what no file of UTF-8 can hold."""
+PART = ".part"
+"""The ending of a file that is being written."""
 
 
 def read_json(path: str | Path, *, what: str, absent: str = "check the path") -> dict[str, Any]:
@@ -60,3 +63,13 @@ def parsed_json(text: str, *, place: str) -> Any:
         raise UserError(
             f"{place} is not JSON that can be read: it is nested too deep, or a number is too long."
         ) from None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """A file written whole or not at all: what is killed in the middle leaves the file of before."""
+    part = path.with_name(path.name + PART)
+    with part.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(part, path)

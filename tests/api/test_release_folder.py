@@ -3,13 +3,15 @@
 import json
 import os
 import stat
+import subprocess
+import sys
 
 import pytest
 
 import tables
-from privacy.stand_ins import run_command
+from privacy.stand_ins import ledger_of, run_command
 from sundog import Synthesizer, UserError
-from sundog.api.release_folder import FILES, check_release_folder, refuse_inside_release
+from sundog.api.release_folder import FILES, ROWS, check_release_folder, refuse_inside_release
 
 METHOD = ("--method", "independent", "--schema", "schema.json")
 
@@ -117,6 +119,85 @@ def test_what_was_paid_for_does_not_lie_beside_rows_of_the_release_it_replaces(p
     assert synthesize(place, "--force", rho="0.1").code == 2
     assert {path.name for path in (place / "out").iterdir()} == {"released.json"}
     assert json.loads((place / "out" / "released.json").read_text())["guarantee"]["rho"] <= 0.1
+
+
+def of(place, *parts):
+    return json.loads(place.joinpath(*parts).read_text())
+
+
+def test_force_keeps_the_measurements_that_were_paid_for_beside_the_folder(place):
+    first, second = (synthesize(place, "--force", rho=rho).files["out/released.json"] for rho in ("1", "0.5"))
+    last = synthesize(place, "--force", rho="0.1")
+    assert (place / "out.earlier" / "1" / "released.json").read_bytes() == first
+    assert (place / "out.earlier" / "2" / "released.json").read_bytes() == second
+    assert of(place, "out.earlier", "1", "certificate.json")["rho"] > 0.9
+    assert str(place / "out.earlier") in last.stdout
+    assert not {path.name for path in (place / "out.earlier" / "1").iterdir()} & set(ROWS)
+    assert {path.name for path in (place / "out").iterdir()} <= set(FILES)
+    assert run_command(place, "verify", "out", "--ledger", "ledger.sqlite").code == 0
+    again = ("generate", "out.earlier/1/released.json", "--method", "independent", "-o", "again")
+    assert run_command(place, *again).code == 0
+
+
+def test_measure_keeps_them_too(place):
+    command = ("measure", "data.csv", *METHOD, "--rho", "0.5", "-o", "m.json", "--force")
+    first = run_command(place, *command).files["m.json"]
+    run_command(place, *command)
+    assert (place / "m.json.earlier" / "1" / "m.json").read_bytes() == first
+    assert (place / "m.json").read_bytes() != first
+
+
+def test_what_is_measured_once_is_not_kept_twice(place):
+    """The same measurements, generated from again, are no earlier ones; those of another folder make this one's so."""
+    assert synthesize(place).code == 0
+    assert synthesize(place, out="other").code == 0
+    again = ("generate", "out/released.json", "--method", "independent", "-o", "out", "--force")
+    assert run_command(place, *again).code == 0
+    assert not (place / "out.earlier").exists()
+    before = (place / "out" / "released.json").read_bytes()
+    replaced = ("generate", "other/released.json", "--method", "independent", "-o", "out", "--force")
+    assert run_command(place, *replaced).code == 0
+    assert (place / "out.earlier" / "1" / "released.json").read_bytes() == before
+
+
+KILLED = """
+import os, sys
+from sundog.cli import app
+from sundog.generate.independent import Independent
+Independent.fit = lambda *_, **__: os._exit(9)
+sys.argv = ["sundog", *sys.argv[1:]]
+app.main()
+"""
+
+
+def test_a_run_that_is_killed_loses_nothing_that_was_paid_for(place):
+    before = synthesize(place, rho="1").files["out/released.json"]
+    arguments = ("synthesize", "data.csv", *METHOD, "--rho", "0.1", "-o", "out", "--force")
+    ledger = os.environ | {"SUNDOG_LEDGER": str(place / "ledger.sqlite")}
+    ended = subprocess.run([sys.executable, "-c", KILLED, *arguments], cwd=place, env=ledger, check=False)
+    assert ended.returncode == 9
+    assert (place / "out.earlier" / "1" / "released.json").read_bytes() == before
+    assert {path.name for path in (place / "out").iterdir()} == {"released.json"}
+    made = of(place, "out", "released.json")
+    assert 0 < made["guarantee"]["rho"] <= 0.1
+    spent = sum(entry["rho"] for entry in ledger_of(place))
+    assert spent == pytest.approx(made["guarantee"]["rho"] + json.loads(before)["guarantee"]["rho"])
+
+
+def test_a_file_that_was_being_written_does_not_stop_the_next_run(place):
+    assert synthesize(place).code == 0
+    (place / "out" / "released.json.part").write_text("half of")
+    assert synthesize(place, "--force").code == 0
+    assert not (place / "out" / "released.json.part").exists()
+
+
+def test_a_place_beside_which_nothing_can_be_kept_is_refused_before_anything_is_spent(place):
+    spent = synthesize(place).ledger
+    (place / "out.earlier").write_text("mine")
+    outcome = synthesize(place, "--force")
+    assert outcome.code == 2
+    assert "are to be kept in" in told(outcome)
+    assert outcome.ledger == spent
 
 
 def test_links_and_roundabout_paths_are_seen_through(place):

@@ -253,7 +253,9 @@ def test_a_limit_ends_with_exit_code_3(place):
 
 def test_another_unit_is_refused(place):
     assert measure(place).code == 0
-    refused(measure(place, "--neighbours", "replace", out="2.json"), "Guarantees for different units do not add up")
+    refused(
+        measure(place, "--neighbours", "replace", out="2.json"), "Guarantees for different units do not add up", code=3
+    )
 
 
 def test_synthesize_has_a_folder_of_its_own_where_none_is_named(place):
@@ -426,7 +428,6 @@ def test_show_and_export(place):
     assert "protects: one row added or removed" in show
     assert "limit: epsilon 5 at delta 1e-06" in show
     entries = len(outcome.ledger) + 1
-    assert f"entries: {entries}" in show
     exported = run_command(place, "ledger", "export", "-o", "record.json")
     assert exported.code == 0
     (account,) = document(exported, "record.json")["accounts"]
@@ -435,7 +436,51 @@ def test_show_and_export(place):
         :-1
     ]
     refused(run_command(place, "ledger", "export", "-o", "record.json"), "holds 'record.json' already")
-    assert run_command(place, "ledger", "export", "nobody", "-o", "nobody.json").code == 0
+    refused(run_command(place, "ledger", "export", "nobody", "-o", "nobody.json"), "has no account 'nobody'")
+    assert not (place / "nobody.json").exists()
+
+
+def test_a_line_per_run(place):
+    run_command(place, "ledger", "limit", "clinic", "--epsilon", "3", "--delta", "1e-6")
+    drafted = run_command(place, "schema", "draft", "data.csv", "--dataset", "clinic", "-o", "draft.json")
+    assert drafted.code == 0, drafted.stderr
+    for number in (1, 2):
+        made = measure(place, "--purpose", f"report {number}", out=f"{number}.json")
+        assert made.code == 0, made.stderr
+    show = run_command(place, "ledger", "show", "clinic").stdout.splitlines()
+    (draft,) = [line for line in show if "  disclosed  " in line]
+    assert "schema draft" in draft
+    lines = [line.split() for line in show if "independent" in line]
+    assert [line[-2:] for line in lines] == [["report", "1"], ["report", "2"]]
+    assert [line[0] for line in lines] == ["#3", f"#{3 + (len(made.ledger) - 2) // 2}"]
+    (account,) = json.loads(run_command(place, "ledger", "show", "clinic", "--json").stdout)["accounts"]
+    paid = [run for run in account["runs"] if not run["disclosed"]]
+    assert account["delta"] == 1e-6
+    assert sum(run["charges"] for run in paid) == len(made.ledger) - 2
+    assert sum(run["rho"] for run in paid) == pytest.approx(account["rho"])
+    assert [run["epsilon"] for run in paid] == pytest.approx([float(line[3]) for line in lines], rel=1e-3)
+    assert max(run["epsilon"] for run in paid) < account["epsilon"] < sum(run["epsilon"] for run in paid)
+    assert f"epsilon {account['epsilon']:.6g} at delta 1e-06" in " ".join(show)
+    assert 0 < account["left"]["epsilon"] < 3
+    at = run_command(place, "ledger", "show", "clinic", "--delta", "1e-3", "--json")
+    assert json.loads(at.stdout)["accounts"][0]["epsilon"] < account["epsilon"]
+    refused(run_command(place, "ledger", "show", "--delta", "2"), "delta 2.0; it must lie strictly between 0 and 1")
+
+
+def test_history_and_csv(place):
+    entries = measure(place, "--purpose", "a report").ledger
+    history = run_command(place, "ledger", "history", "clinic")
+    assert [line.split()[0] for line in history.stdout.splitlines()[1:]] == [f"#{e['number']}" for e in entries]
+    told = json.loads(run_command(place, "ledger", "history", "--json").stdout)["entries"]
+    assert [(entry["run"], entry["method"], entry["purpose"]) for entry in told] == [
+        (1, "independent", "a report")
+    ] * len(entries)
+    assert run_command(place, "ledger", "export", "-o", "record.csv").code == 0
+    with (place / "record.csv").open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [(int(line["number"]), float(line["rho"])) for line in lines] == [(e["number"], e["rho"]) for e in entries]
+    for command in ("show", "history"):
+        refused(run_command(place, "ledger", command, "clinc"), "has no account 'clinc'; its accounts: 'clinic'")
 
 
 def test_a_ledger_of_ones_own(place):

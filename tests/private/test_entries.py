@@ -11,7 +11,7 @@ from sundog.domain.unit import PrivacyUnit
 from sundog.errors import BudgetRefused
 from sundog.private.accountant import Charge
 from sundog.private.entries import ForgedEntry, read_entry
-from sundog.private.ledger import Ledger, _digest
+from sundog.private.ledger import Ledger, Run, _digest
 
 UNIT = {"neighbours": "replace", "column": "who", "rows": 2}
 CHARGE = {
@@ -25,6 +25,7 @@ CHARGE = {
     "accounting": "gaussian",
     "unit": UNIT,
 }
+RUN = {"number": 1, "method": "auto", "purpose": "a report", "delta": 1e-9}
 LIMIT = CHARGE | {
     "mechanism": "limit",
     "rho": 0.0,
@@ -41,6 +42,13 @@ def read(content):
 def test_what_sundog_writes_is_read():
     assert read(CHARGE).unit == PrivacyUnit("replace", "who", 2)
     assert read(LIMIT).details["epsilon"] == 1.0
+    assert read(LIMIT | {"run": None}).run is None
+    assert read(CHARGE | {"run": RUN}).run == Run("auto", "a report", 1e-9, 1)
+
+
+def test_an_entry_of_before_runs_were_recorded_is_read():
+    assert "run" not in CHARGE
+    assert read(CHARGE).run is None
 
 
 @pytest.mark.parametrize(
@@ -71,6 +79,16 @@ def test_what_sundog_writes_is_read():
         {"details": []},
         {"label": None},
         {"more": 1},
+        {"run": 3},
+        {"run": {}},
+        {"run": RUN | {"more": 1}},
+        {"run": RUN | {"number": 2}},
+        {"run": RUN | {"number": 0}},
+        {"run": RUN | {"number": True}},
+        {"run": RUN | {"method": 3}},
+        {"run": RUN | {"purpose": []}},
+        {"run": RUN | {"delta": math.nan}},
+        {"run": RUN | {"delta": 1}},
     ],
     ids=repr,
 )

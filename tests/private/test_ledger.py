@@ -123,9 +123,9 @@ def test_the_first_charge_pins_the_unit(ledger, other):
     other = other or PrivacyUnit(column="person", rows=4)
     ledger.disclose("adult", "before any charge")
     ledger.charge("adult", [gaussian(0.1)], unit=first)
-    with pytest.raises(UserError, match="do not add up"):
+    with pytest.raises(BudgetRefused, match="do not add up"):
         ledger.charge("adult", [gaussian(0.1)], unit=other)
-    with pytest.raises(UserError, match="do not add up"):
+    with pytest.raises(BudgetRefused, match="do not add up"):
         ledger.check("adult", 0.1, unit=other, accounting="zcdp")
     ledger.charge("adult", [gaussian(0.1)], unit=first)
     ledger.charge("another", [gaussian(0.1)], unit=other)
@@ -275,7 +275,7 @@ def test_two_spellings_of_one_name_are_one_account(ledger, first, second):
 
 def test_there_is_no_way_back(used):
     offered = {name for name in dir(Ledger) if not name.startswith("_")}
-    assert offered == {"account", "accounts", "charge", "check", "disclose", "export", "set_limit"}
+    assert offered == {"account", "accounts", "charge", "check", "disclose", "export", "known", "set_limit"}
     connection = sqlite3.connect(used.path)
     for statement in ("DELETE FROM entries", "UPDATE entries SET body = ''"):
         with pytest.raises(sqlite3.IntegrityError, match="never"):

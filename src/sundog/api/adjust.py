@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 from jaxtyping import Float
 
-from sundog.api.charging import curator_for
-from sundog.api.options import Charged, Consent, Privacy, meanings
+from sundog.api.charging import Terms, curator_for
+from sundog.api.options import Charged, Consent, Privacy, Purpose, meanings
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
@@ -201,6 +201,7 @@ def adjust(  # noqa: D417 - what the other arguments mean is added from where th
     accept_unreviewed: bool = False,
     confirmed: bool = False,
     rows_about: int | None = None,
+    purpose: str | None = None,
 ) -> Adjusted:
     """Reweight a synthetic table so that chosen measures match.
 
@@ -226,7 +227,8 @@ def adjust(  # noqa: D417 - what the other arguments mean is added from where th
         held = PrivateTable(real, dialect=public.dialect)
         charged = Charged(ledger, Charged(dataset=dataset).account(public.name, before=before))
         consent = Consent(confirmed, rows_about, accept_unreviewed)
-        curator = measuring_curator(held, public, privacy=privacy, charged=charged, consent=consent, noise=noise)
+        terms = measuring_terms(noise, measures, purpose=purpose)
+        curator = curator_for(held, public, privacy=privacy, charged=charged, consent=consent, terms=terms)
     plan = Adjustment.of(
         TableToAdjust(table, weights),
         measures,
@@ -242,17 +244,15 @@ def adjust(  # noqa: D417 - what the other arguments mean is added from where th
     return plan.matched(released, seed=seed)
 
 
-adjust.__doc__ = f"{(adjust.__doc__ or '').rstrip()}\n{meanings(Privacy, Charged, Consent)}\n"
+adjust.__doc__ = f"{(adjust.__doc__ or '').rstrip()}\n{meanings(Privacy, Charged, Consent, Purpose)}\n"
 
 
-def measuring_curator(
-    table: PrivateTable, schema: Schema, *, privacy: Privacy, charged: Charged, consent: Consent, noise: NoiseKind
-) -> Curator:
-    """The curator that measures what is to be matched; Laplace noise is accounted for as zCDP."""
+def measuring_terms(noise: NoiseKind, measures: str, *, purpose: str | None) -> Terms:
+    """How a run that measures what is to be matched is accounted for: with Laplace noise as zCDP."""
     if noise not in get_args(NoiseKind):
         raise UserError(f"noise: found {noise!r}; allowed are {', '.join(get_args(NoiseKind))}.")
     accounting: Accounting = "gaussian" if noise == "gaussian" else "zcdp"
-    return curator_for(table, schema, privacy=privacy, charged=charged, consent=consent, accounting=accounting)
+    return Terms(accounting, f"adjust ({measures})", Purpose(purpose).purpose)
 
 
 def chosen(released: Released, queries: tuple[Query, ...]) -> list[Measurement]:

@@ -1,11 +1,25 @@
 """How a front door comes by a curator: the budget, its default delta, the account, the reserve. Stated once for all of them."""
 
+from dataclasses import dataclass
+
 from sundog.api.options import Charged, Confirmation, Privacy
 from sundog.domain import Schema
 from sundog.private.accountant import Accounting, default_delta
 from sundog.private.curator import Curator, public_rows
+from sundog.private.ledger import Run
 from sundog.private.spending import Spending
 from sundog.private.table import PrivateTable
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a run says of itself before it starts: how its charges add up, its method and purpose, what it sets aside."""
+
+    accounting: Accounting
+    method: str
+    purpose: str | None = None
+    delta_thresholds: float = 0.0
+    reserved: float = 0.0
 
 
 def curator_for(
@@ -15,9 +29,7 @@ def curator_for(
     privacy: Privacy,
     charged: Charged,
     consent: Confirmation,
-    accounting: Accounting,
-    delta_thresholds: float = 0.0,
-    reserved: float = 0.0,
+    terms: Terms,
 ) -> Curator:
     """The curator of a private table; refuses what the budget, the ledger or the owner's consent does not allow."""
     consent.check(schema, privacy)
@@ -27,10 +39,11 @@ def curator_for(
         privacy.budget(delta=delta),
         charged.account(schema.name),
         unit=unit,
-        accounting=accounting,
+        accounting=terms.accounting,
         ledger=charged.open_ledger(),
-        delta_thresholds=delta_thresholds,
-        reserved=reserved,
+        delta_thresholds=terms.delta_thresholds,
+        reserved=terms.reserved,
+        run=Run(terms.method, terms.purpose),
     )
     curator = Curator(table, schema, spending=spending)
     if unit.public_count:

@@ -9,8 +9,7 @@ from typing import Any
 from sundog.api.options import Charged, Confirmation, Privacy
 from sundog.domain import Schema
 from sundog.errors import UserError
-from sundog.private.account import Account
-from sundog.private.accountant import Accounting, Budget, default_delta
+from sundog.private.accountant import Accounting, default_delta
 from sundog.released import Guarantee
 from sundog.report.certificate import claim
 
@@ -65,7 +64,8 @@ def dry_run(
     epsilon, delta = budget.statement(rho, accounting=accounting) or (None, None)
     account = ledger.account(dataset)
     limit = account.limit
-    left = None if limit is None else _left(account, limit, accounting) - rho
+    held = account.left_rho(accounting)
+    left = None if held is None else held - rho
     said = None if limit is None else limit.describe()
     guarantee = Guarantee(unit, accounting, rho, epsilon=epsilon, delta=delta)
     return DryRun(dataset, rho, account.rho, said, left, guarantee)
@@ -80,9 +80,3 @@ def _delta(privacy: Privacy, consent: Confirmation) -> float | None:
             "dry run: no rows are read, so that the default delta of 1/n² is not known; give delta or rows_about."
         )
     return default_delta(consent.rows_about)
-
-
-def _left(account: Account, limit: Budget, accounting: Accounting) -> float:
-    """What the limit leaves, as rho."""
-    both: Accounting = "gaussian" if account.accounting == accounting == "gaussian" else "zcdp"
-    return limit.total_rho(both, delta_spent=account.delta_spent) - account.rho

@@ -14,7 +14,7 @@ import pyarrow as pa
 from sundog.api.fitted import load_fitted, save_fitted
 from sundog.api.options import Generation, Privacy
 from sundog.api.release import finish_release
-from sundog.api.release_folder import check_saving, clear_release_folder
+from sundog.api.release_folder import check_saving, save_measurements
 from sundog.declare import changed, settings_of
 from sundog.domain.linked.package import LinkedTable, Package
 from sundog.domain.linked.views import LinkedSchema
@@ -191,9 +191,7 @@ class LinkedModel:
         """Write released.json, model.json, the fitted tables and the certificate; `sundog.load` reads them."""
         target = Path(folder)
         check_saving(target)
-        target.mkdir(parents=True, exist_ok=True)
-        clear_release_folder(target)
-        self.released.save(target / "released.json")
+        save_measurements(target, self.released)
         settings: dict[str, Any] = {"format": FORMAT, "method": self.recipe.name, "seed": self.seed}
         settings |= {"settings": dict(self.settings)} if self.settings else {}
         (target / "model.json").write_text(json.dumps(settings) + "\n", encoding="utf-8")

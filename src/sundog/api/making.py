@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sundog.api.release import finish_release, today
-from sundog.api.release_folder import clear_release_folder
+from sundog.api.release_folder import MEASURED, save_measurements
 from sundog.api.writing import Format, linked_name, prepare_folder, write_linked, write_table
 from sundog.domain.linked.views import LinkedSchema
 from sundog.generate.linked.rows import LinkedRows
-from sundog.methods.loop import Report, check_rows
+from sundog.methods.loop import Keep, Report, check_rows
 from sundog.report.record import Record
 
 if TYPE_CHECKING:
@@ -88,9 +88,14 @@ def make_release(
     signing.check()
     check_rows(place.rows, synthesizer.schema)
     prepare_folder(place.folder, force=place.force, outside=(private.data, synthesizer.ledger_path))
-    fit_or_keep(synthesizer, private, keep=place.folder / "released.json", report=report, kept=kept, release=True)
-    clear_release_folder(place.folder)
-    synthesizer.save(place.folder)  # first of all: it was paid for
+    fit_or_keep(
+        synthesizer,
+        private,
+        keep=lambda released: save_measurements(place.folder, released),
+        report=report,
+        kept=lambda: kept(place.folder / MEASURED),
+    )
+    synthesizer.save(place.folder)
     report("sampling")
     made = synthesizer.model.rows(place.rows)
     record = synthesizer.record(purpose=signing.purpose, approved_by=signing.approved_by)
@@ -102,7 +107,7 @@ def remake_release(model: "Model | LinkedModel", *, place: Place, signing: "Sign
     """A release from earlier measurements: no private data, no cost. The number of its rows."""
     report("sampling")
     made = model.rows(place.rows, where=place.where)
-    clear_release_folder(place.folder)
+    save_measurements(place.folder, model.released)
     model.save(place.folder)
     _finish(model, made, place=place, record=Record(today(), signing.purpose, signing.approved_by), signing=signing)
     return len(made)
@@ -128,18 +133,15 @@ def fit_or_keep(
     synthesizer: "Synthesizer",
     private: Private,
     *,
-    keep: Path,
+    keep: Keep,
     report: Report,
-    kept: Callable[[Path], None],
-    release: bool = False,
+    kept: Callable[[], None],
 ) -> None:
-    """Fit; if something stops it after measuring, keep what was paid for, and nothing of the release it replaces."""
+    """Fit, keeping at once whatever is paid for; `kept` hears of it if something stops the run after measuring."""
     try:
-        synthesizer.fit(private.data, sql=private.sql, report=report)
+        synthesizer.fit(private.data, sql=private.sql, report=report, keep=keep)
     except BaseException:
         if synthesizer.paid_for is not None and synthesizer.paid_for.measurements:
-            if release:
-                clear_release_folder(keep.parent)
-            synthesizer.paid_for.save(keep)
-            kept(keep)
+            keep(synthesizer.paid_for)
+            kept()
         raise

@@ -21,7 +21,7 @@ from sundog.api.linked import FORMAT as LINKED
 from sundog.api.linked import LinkedModel
 from sundog.api.options import Fitting, Generation
 from sundog.api.release import finish_release
-from sundog.api.release_folder import check_saving, clear_release_folder
+from sundog.api.release_folder import check_saving, save_measurements
 from sundog.domain import Schema
 from sundog.domain.conditions import Condition, satisfied
 from sundog.domain.linked.reading import refuse_linked
@@ -213,12 +213,13 @@ class Model:
         return summary_fragment(self.released, method=self.recipe.name)
 
     def save(self, folder: str | Path, *, record: Record | None = None) -> Path:
-        """Write released.json, model.json, the fitted state and the certificate into a folder; `sundog.load` reads them."""
+        """Write released.json, model.json, the fitted state and the certificate into a folder; `sundog.load` reads them.
+
+        Other measurements that are there already are kept beside it, in FOLDER.earlier.
+        """
         target = Path(folder)
         check_saving(target)
-        target.mkdir(parents=True, exist_ok=True)
-        clear_release_folder(target)
-        self.released.save(target / "released.json")
+        save_measurements(target, self.released)
         settings: dict[str, Any] = {"format": FORMAT, "method": self.recipe.name, "seed": self.seed}
         if self.recipe.settings:
             settings["settings"] = dict(self.recipe.settings)

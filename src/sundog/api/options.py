@@ -160,10 +160,16 @@ class Generation(Fitting):
 
 
 @dataclass(frozen=True)
-class Signing:
-    """What the certificate says of a release's purpose, and who signs it."""
+class Purpose(Options):
+    """What a run is for."""
 
-    purpose: Annotated[str | None, "What the release is for; the certificate says it."] = None
+    purpose: Annotated[str | None, "What it is for; the ledger and the certificate say it."] = None
+
+
+@dataclass(frozen=True)
+class Signing(Purpose):
+    """What a certificate says of a release's purpose, and who signs it."""
+
     approved_by: Annotated[str | None, "Who approved the release; the certificate says it."] = None
     sign: Annotated[str | Path | None, "Sign the certificate with this Ed25519 private key (PEM)."] = None
 

@@ -74,24 +74,12 @@ def _balance(released: Released, account: Account) -> Balance:
     own = {payment.receipt for payment in released.payments}
     others = tuple(entry for entry in account.entries if f"{account.dataset}#{entry.number}" not in own)
     before = Account(account.dataset, others)
-    delta = account.limit.delta if account.limit is not None else None
-    delta = released.guarantee.delta if delta is None else delta
+    delta = released.guarantee.delta if account.delta is None else account.delta
     return Balance(
         before.rho,
         account.rho,
         delta=delta,
-        epsilon_before=_epsilon(before, delta),
-        epsilon_after=_epsilon(account, delta),
+        epsilon_before=before.stated_epsilon(delta),
+        epsilon_after=account.stated_epsilon(delta),
         limit=None if account.limit is None else account.limit.describe(),
     )
-
-
-def _epsilon(account: Account, delta: float | None) -> float | None:
-    if delta is None:
-        return None
-    if not account.rho:
-        return 0.0
-    try:
-        return account.epsilon(delta)
-    except UserError:  # thresholds have spent more than this delta
-        return None

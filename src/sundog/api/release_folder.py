@@ -2,16 +2,31 @@
 
 Whoever publishes a folder publishes everything in it. So a folder with a file that Sundog does not know is refused, rows of
 an earlier run do not stay beside the certificate of a later one, and nothing else is written into a release or below it.
+
+Measurements were paid for, so nothing ever overwrites them: those of the release that a new one replaces are kept beside the
+folder, in FOLDER.earlier/1, 2, ... and not within it, where they would be published under a certificate of other costs.
 """
 
+import os
 import re
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sundog.errors import UserError
+from sundog.json_files import PART
+
+if TYPE_CHECKING:
+    from sundog.released import Released
+
+MEASURED = "released.json"
+KEPT = (MEASURED, "model.json", "certificate.json", "certificate.sig")
+"""What is kept of a release that is replaced: with its measurements, method and seed it can be made again."""
 
 SAVED = (
-    "released.json",
+    MEASURED,
+    MEASURED + PART,
     "model.json",
     "fitted.npz",
     "public.parquet",
@@ -73,6 +88,7 @@ def check_release_folder(folder: Path, *, force: bool, outside: Iterable[str | P
         raise UserError(
             f"--out: {str(folder)!r} holds {found[0]!r} already; choose another folder, or --force to replace the release."
         )
+    check_earlier(folder)
 
 
 def check_saving(folder: Path) -> None:
@@ -86,11 +102,66 @@ def check_saving(folder: Path) -> None:
         )
 
 
-def clear_release_folder(folder: Path) -> None:
-    """Remove what an earlier run made; its measurements stay until the new ones take their place, since they were paid for."""
-    for entry in [*folder.iterdir()] if folder.is_dir() else []:
-        if is_release_file(entry.name) and entry.name != "released.json":
+def save_measurements(folder: Path, released: "Released") -> None:
+    """Make a folder that of a release, as yet of its measurements alone; those that were there are kept beside."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for entry in [*folder.iterdir()]:
+        if is_release_file(entry.name) and entry.name not in KEPT:
             entry.unlink(missing_ok=True)
+    replace_measurements(folder / MEASURED, released, beside=folder)
+    for name in KEPT:
+        if name != MEASURED:
+            (folder / name).unlink(missing_ok=True)
+
+
+def replace_measurements(path: Path, released: "Released", *, beside: Path) -> None:
+    """Write measurements, after what they do not hold of the file's former ones is kept in the folder's .earlier/NUMBER."""
+    if path.exists() and not _held(path, released):
+        into = _next_folder(beside)
+        kept = [path.parent / name for name in KEPT] if path.parent == beside else []
+        for each in dict.fromkeys([*kept, path]):
+            if each.exists():
+                shutil.move(each, into / each.name)
+    released.save(path)
+
+
+def earlier_folder(place: Path) -> Path:
+    """Where the measurements are kept that a release or file of this name held before."""
+    whole = place.resolve()
+    return whole.with_name(f"{whole.name}.earlier")
+
+
+def check_earlier(place: Path) -> None:
+    """Refuse, before any budget is spent, a place beside which nothing can be kept."""
+    earlier = earlier_folder(place)
+    if not (place.is_file() or (place / MEASURED).exists()):
+        return
+    if (earlier.exists() and not earlier.is_dir()) or not os.access(
+        earlier if earlier.is_dir() else earlier.parent, os.W_OK
+    ):
+        raise UserError(
+            f"--out: the measurements that are there are to be kept in {str(earlier)!r}, which cannot be written; choose "
+            "another place."
+        )
+
+
+def _held(path: Path, released: "Released") -> bool:
+    """Whether nothing would be lost: the file's measurements are all among the new ones."""
+    from sundog.released import Released
+
+    try:
+        return released.holds(Released.load(path))
+    except UserError:  # whatever it is, it is kept
+        return False
+
+
+def _next_folder(beside: Path) -> Path:
+    """A new folder, numbered on from those that are there."""
+    earlier, number = earlier_folder(beside), 1
+    while (earlier / str(number)).exists():
+        number += 1
+    (earlier / str(number)).mkdir(parents=True)
+    return earlier / str(number)
 
 
 def refuse_inside_release(path: Path) -> None:

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sundog.api.charging import curator_for
+from sundog.api.charging import Terms, curator_for
 from sundog.api.dry_run import DryRun, dry_run
 from sundog.api.following import following
 from sundog.api.frames import FrameKind, as_frame, frame_kind
 from sundog.api.linked import LinkedModel, fit_linked, linked_privacy, linked_search, located
 from sundog.api.model import Model, fresh_seed, public_rows_of
-from sundog.api.options import Charged, Consent, Generation, Privacy, meanings
+from sundog.api.options import Charged, Consent, Generation, Privacy, Purpose, meanings
 from sundog.api.release import record_of
 from sundog.domain import Schema
 from sundog.domain.linked.reading import declared
@@ -30,7 +30,7 @@ from sundog.domain.where import Where
 from sundog.errors import UserError
 from sundog.generate.linked.linked_search import LinkedSearch
 from sundog.methods.checks import check_recipe, check_requests
-from sundog.methods.loop import Report, run
+from sundog.methods.loop import Keep, Report, run
 from sundog.methods.own_workload import with_workload
 from sundog.methods.recipe import Recipe
 from sundog.methods.recipes import recipe_of
@@ -76,6 +76,7 @@ class Synthesizer:
         accept_unreviewed: bool = False,
         confirmed: bool = False,
         rows_about: int | None = None,
+        purpose: str | None = None,
     ) -> None:
         self._given = {name: value for name, value in locals().items() if name != "self"}
         self._frame: FrameKind = "arrow"
@@ -95,6 +96,7 @@ class Synthesizer:
         self.seed = fresh_seed() if seed is None else seed
         self.consent = Consent(confirmed, rows_about, accept_unreviewed)
         self.consent.check(self.schema, self.privacy)
+        self.purpose = Purpose(purpose).purpose
         self._model: Model | LinkedModel | None = None
         self.paid_for: Released | None = None
         """What an interrupted fit had already measured: `Model.from_released` can use it at no further cost."""
@@ -142,8 +144,11 @@ class Synthesizer:
         spend_again: bool = False,
         sql: str | None = None,
         report: Report | None = None,
+        keep: Keep | None = None,
     ) -> "Synthesizer":
         """Spend the budget on a table: a frame, a path, or a source. A second fit needs `spend_again=True`.
+
+        `keep` is given what was measured so far whenever something was paid for, so that a killed run need not lose it.
 
         `y` is there for scikit-learn's pipelines and stays None: targets are columns of the table.
         """
@@ -160,7 +165,7 @@ class Synthesizer:
         fit_key, _ = split(key_of(self.seed), 2)
         try:
             with following(report):
-                self._model = self._fitted(fit_key, curator, report=tell)
+                self._model = self._fitted(fit_key, curator, report=tell, keep=keep or _unkept)
         except BaseException:
             self.paid_for = curator.released()
             raise
@@ -175,14 +180,16 @@ class Synthesizer:
             raise UserError("sql: linked tables are read by their names; leave it out, or make views of these names.")
         return PrivateTables(self.schema.package, located(self.schema.package, table))
 
-    def _fitted(self, key: Key, curator: Curator, *, report: Report) -> Model | LinkedModel:
+    def _fitted(self, key: Key, curator: Curator, *, report: Report, keep: Keep) -> Model | LinkedModel:
         if self._search is not None:
             released, tables = fit_linked(key, curator, search=self._search, report=report)
+            keep(released)
             settings = tuple((self.generation.settings or {}).items())
             return LinkedModel(released, self._search, self.seed, tables, settings)
-        released, state = run(key, curator, recipe=self.recipe, report=report, public=self._public)
+        released, state = run(key, curator, recipe=self.recipe, report=report, public=self._public, keep=keep)
         if self.generation.adjust is not None:
             released = self._measured_adjustments(curator, state)
+            keep(released)
         return Model(released, self.recipe, self.seed, state, self._public)
 
     @property
@@ -216,8 +223,12 @@ class Synthesizer:
             privacy=self.privacy,
             charged=self._charged,
             consent=self.consent,
-            accounting="zcdp" if self.recipe.rule.selects else "gaussian",
-            reserved=0.0 if self.generation.adjust is None else self.generation.adjust_share,
+            terms=Terms(
+                "zcdp" if self.recipe.rule.selects else "gaussian",
+                self.recipe.name,
+                self.purpose,
+                reserved=0.0 if self.generation.adjust is None else self.generation.adjust_share,
+            ),
         )
 
     @property
@@ -246,14 +257,17 @@ class Synthesizer:
 
     def record(self, *, purpose: str | None = None, approved_by: str | None = None) -> Record:
         """What the certificate says of the circumstances: the day, the account's balance, disclosures so far."""
-        return record_of(self.released, self._charged.open_ledger(), purpose=purpose, approved_by=approved_by)
+        told = self.purpose if purpose is None else purpose
+        return record_of(self.released, self._charged.open_ledger(), purpose=told, approved_by=approved_by)
 
     def save(self, folder: str | Path) -> Path:
         """Write released.json, the certificate and model.json into a folder; `sundog.load` reads them."""
         return self.model.save(folder, record=self.record())
 
 
-Synthesizer.__doc__ = f"{(Synthesizer.__doc__ or '').rstrip()}\n{meanings(Privacy, Charged, Generation, Consent)}\n"
+Synthesizer.__doc__ = (
+    f"{(Synthesizer.__doc__ or '').rstrip()}\n{meanings(Privacy, Charged, Generation, Consent, Purpose)}\n"
+)
 
 
 def _workload(workload: Workload | str | Path, schema: Schema) -> Workload:
@@ -263,3 +277,7 @@ def _workload(workload: Workload | str | Path, schema: Schema) -> Workload:
     if made.schema != schema:
         raise UserError("workload: it was made for another schema; make it with this synthesizer's schema.")
     return made
+
+
+def _unkept(released: Released) -> None:
+    del released

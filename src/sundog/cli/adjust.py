@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sundog.api.options import Privacy, Signing
+from sundog.api.options import Privacy, Purpose, Signing
 from sundog.api.writing import prepare_folder, write_table
 from sundog.cli import options as o
 from sundog.cli.groups import Paying, TextOptions, Writing, grouped
-from sundog.cli.output import load_schema, progress, say
+from sundog.cli.output import kept_lines, load_schema, progress, say
 from sundog.errors import UserError
 from sundog.postprocess.matching import Matching
 
@@ -73,24 +73,22 @@ def adjust(
     adjusted = f"adjusted.{writing.format}"
     with progress("reading") as report:
         from sundog.api.release import finish_release
-        from sundog.api.release_folder import clear_release_folder
+        from sundog.api.release_folder import save_measurements
         from sundog.report import write_explore
 
         signing.check()
-        plan, curator, known = _planned(synthetic, measuring, matching, schema=schema, paying=paying)
+        plan, curator, known = _planned(synthetic, measuring, matching, schema=schema, paying=paying, purpose=signing)
         prepare_folder(out, force=writing.force, outside=(measuring.real, paying.charged.ledger))
         if curator is not None:
             report("measuring")
             known = plan.measured(curator, noise=measuring.noise)
-            clear_release_folder(out)
-            known.save(out / "released.json")  # at once: it was paid for
+            save_measurements(out, known)  # at once: it was paid for
         assert known is not None  # noqa: S101 - by _check_sources
         report("matching")
         kept = None if measuring.real is None else out / "released.json"
         done = _matched(plan, known, seed=measuring.seed, kept=kept)
         remark = None if measuring.before is not None else UNKNOWN
-        clear_release_folder(out)
-        done.released.save(out / "released.json")
+        save_measurements(out, done.released)
         _write_json(done.match.describe() | {"notes": list(done.notes)}, out / "adjust.json")
         write_table(done.rows, out / adjusted)
         record = _record(done, curator, signing)
@@ -118,9 +116,11 @@ def _planned(
     *,
     schema: Path,
     paying: Paying,
+    purpose: Purpose,
 ) -> tuple["Adjustment", "Curator | None", "Released | None"]:
     """The plan, the curator of the real table, and what was released before; all checked, nothing spent."""
-    from sundog.api.adjust import Adjustment, TableToAdjust, measuring_curator
+    from sundog.api.adjust import Adjustment, TableToAdjust, measuring_terms
+    from sundog.api.charging import curator_for
     from sundog.private.table import PrivateTable
     from sundog.released import Released
 
@@ -130,8 +130,9 @@ def _planned(
     if measuring.real is not None:
         real = PrivateTable(measuring.real, dialect=public.dialect)
         charged = replace(paying.charged, dataset=paying.charged.account(public.name, measuring.real, before))
-        curator = measuring_curator(
-            real, public, privacy=paying.privacy, charged=charged, consent=paying.consent, noise=measuring.noise
+        terms = measuring_terms(measuring.noise, measuring.measures, purpose=purpose.purpose)
+        curator = curator_for(
+            real, public, privacy=paying.privacy, charged=charged, consent=paying.consent, terms=terms
         )
     plan = Adjustment.of(
         TableToAdjust(synthetic.synthetic, synthetic.weights),
@@ -173,6 +174,7 @@ def _tell(done: "Adjusted", out: Path, *, adjusted: str, remark: str | None, as_
         *([remark] if remark else []),
         *(f"WARNING: {warning}" for warning in warnings),
         *(f"Note: {note}" for note in done.notes),
+        *kept_lines(out),
     ]
     files = [str(out / name) for name in [adjusted, *FILES]]
     spent = {"rho": guarantee.rho, "epsilon": guarantee.epsilon, "delta": guarantee.delta}

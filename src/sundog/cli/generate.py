@@ -8,7 +8,7 @@ import typer
 from sundog.api.options import Fitting, Signing
 from sundog.cli import options as o
 from sundog.cli.groups import Writing, grouped
-from sundog.cli.output import load_schema, progress, say, table_lines
+from sundog.cli.output import kept_lines, load_schema, progress, say, table_lines
 
 
 @grouped
@@ -72,6 +72,7 @@ def generate(
         result["where"] = where
     lines += [model.note] if model.note else []
     lines += [f"WARNING: {warning}" for warning in model.warnings]
+    lines += kept_lines(out)
     lines += [f"Not done: {each}" for each in model.unsupported]
     result |= {"unsupported": list(model.unsupported)} if model.unsupported else {}
     say(result | ({"note": model.note} if model.note else {}), lines, as_json=writing.json)

@@ -84,6 +84,14 @@ def read_settings(given: list[str] | None) -> dict[str, Any]:
     return made
 
 
+def kept_lines(place: Path) -> list[str]:
+    """Where earlier measurements are, if any were replaced."""
+    from sundog.api.release_folder import earlier_folder
+
+    earlier = earlier_folder(place)
+    return [f"Earlier measurements of this place are kept in {earlier}"] if earlier.is_dir() else []
+
+
 def say(result: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
     """The outcome on standard output: one JSON object, or sentences."""
     typer.echo(json.dumps(result, ensure_ascii=False) if as_json else "\n".join(lines))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sundog.api.options import Charged, Confirmation, Privacy
+from sundog.api.options import Charged, Confirmation, Privacy, Purpose
 from sundog.api.writing import document_text, prepare_file, write_confidential
 from sundog.cli import options as o
 from sundog.cli.groups import TableOptions, TextOptions, grouped
@@ -138,12 +138,13 @@ def complete(
     privacy: Privacy,
     charged: Charged,
     consent: Confirmation,
+    purpose: Purpose,
     force: o.Force = False,
     json: o.AsJson = False,
 ) -> None:
     """Pay for the bounds and category lists that a schema does not declare, by noisy counts."""
     with progress("measuring domains"):
-        from sundog.api.charging import curator_for
+        from sundog.api.charging import Terms, curator_for
         from sundog.domain.review import Review
         from sundog.domain.schema import amend_dialect
         from sundog.private.complete import complete as complete_schema
@@ -165,8 +166,7 @@ def complete(
             privacy=privacy,
             charged=replace(charged, dataset=charged.account(gaps.provisional.name, table.data)),
             consent=consent,
-            accounting="gaussian",
-            delta_thresholds=half,
+            terms=Terms("gaussian", "schema complete", purpose.purpose, delta_thresholds=half),
         )
         prepare_file(out, force=force)
         filled = complete_schema(document, curator, gaps=gaps, delta=half)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sundog.api.options import Generation, Signing
+from sundog.api.options import Generation, Purpose, Signing
 from sundog.cli import options as o
 from sundog.cli.groups import Paying, TableOptions, Writing, grouped
-from sundog.cli.output import load_schema, progress, say, table_lines, tell_kept
+from sundog.cli.output import kept_lines, load_schema, progress, say, table_lines, tell_kept
 from sundog.errors import UserError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def synthesize(
         from sundog.methods.loop import check_rows
 
         signing.check()
-        synthesizer = synthesizer_for(schema, table, paying=paying, generation=generation)
+        synthesizer = synthesizer_for(schema, table, paying=paying, generation=generation, purpose=signing)
         check_rows(result.rows, synthesizer.schema)
         if result.dry_run:
             dry = synthesizer.dry_run()
@@ -78,6 +78,7 @@ def _tell(synthesizer: "Synthesizer", place: "Place", *, rows: int, as_json: boo
     lines += [note] if note else []
     lines += [f"Not done: {each}" for each in synthesizer.model.unsupported]
     lines += [f"WARNING: {warning}" for warning in synthesizer.model.warnings]
+    lines += kept_lines(place.folder)
     result = (
         spent(synthesizer)
         | {"method": synthesizer.recipe.name, "rows": rows, "files": place.files}
@@ -88,14 +89,15 @@ def _tell(synthesizer: "Synthesizer", place: "Place", *, rows: int, as_json: boo
 
 
 def synthesizer_for(
-    schema: Path | None, table: TableOptions, *, paying: Paying, generation: Generation
+    schema: Path | None, table: TableOptions, *, paying: Paying, generation: Generation, purpose: Purpose
 ) -> "Synthesizer":
     """The synthesizer that a command's options describe."""
     from sundog.api.synthesizer import Synthesizer
 
     facts = table.amend(load_schema(schema or package_path(table.data), linked=True))
     named = replace(paying.charged, dataset=paying.charged.account(facts.name, table.data))
-    return Synthesizer(facts, **vars(paying.privacy), **vars(generation), **vars(named), **vars(paying.consent))
+    budget = vars(paying.privacy) | vars(named) | vars(paying.consent)
+    return Synthesizer(facts, **budget, **vars(generation), purpose=purpose.purpose)
 
 
 def package_path(data: str) -> Path:

@@ -23,6 +23,8 @@ CELL_BYTES = 40
 """What one synthetic cell takes on its way from the model to the file, codes, values and text together; measured, 33 to 40."""
 Report = Callable[[str], None]
 """Told what is going on, in a few public words."""
+Keep = Callable[[Released], None]
+"""Given everything that was paid for so far, whenever more was: what a killed run must not lose."""
 
 
 class Measuring(Protocol):
@@ -52,7 +54,13 @@ class Measuring(Protocol):
 
 
 def run(
-    key: Key, curator: Curator, *, recipe: Recipe, report: Report, public: Rows | None = None
+    key: Key,
+    curator: Curator,
+    *,
+    recipe: Recipe,
+    report: Report,
+    public: Rows | None = None,
+    keep: Keep = lambda _: None,
 ) -> tuple[Released, Any]:
     """Spend the curator's budget by the recipe; what was released, and the generator's fitted state."""
     check_recipe(recipe, curator.schema, public=public)
@@ -62,13 +70,14 @@ def run(
     if recipe.first is not None:
         report("measuring columns")
         measure_first(curator, recipe, more=bool(workload))
+        keep(curator.released())
         if workload and recipe.rule.reads_model:
             step, later = split(later, 2)
             state = recipe.generator.fit(step, state, released=curator.released())
     if recipe.bins is not None:
         workload = recipe.bins.rebin(workload, curator.released())
     if workload:
-        rounds(later, curator, recipe=recipe, workload=workload, state=state, report=report)
+        rounds(later, curator, recipe=recipe, workload=workload, state=state, report=report, keep=keep)
     report(f"fitting {recipe.name}")
     released = curator.released()
     return released, fit_released(key, released, recipe=recipe, public=public)
@@ -85,7 +94,14 @@ def measure_first(curator: Measuring, recipe: Recipe, *, more: bool) -> None:
 
 
 def rounds(
-    key: Key, curator: Measuring, *, recipe: Recipe, workload: tuple[Query, ...], state: Any, report: Report
+    key: Key,
+    curator: Measuring,
+    *,
+    recipe: Recipe,
+    workload: tuple[Query, ...],
+    state: Any,
+    report: Report,
+    keep: Keep = lambda _: None,
 ) -> None:
     """Ask the rule until it is done, or until Ctrl-C ended a fit that the next choice would have built on."""
     previous: Proposal | None = None
@@ -101,6 +117,7 @@ def rounds(
         if proposal is None:
             return
         _measure(curator, proposal, report=report)
+        keep(curator.released())
         previous = proposal
         if recipe.rule.refits:
             report(f"fitting {recipe.name}, {_spent(curator)} of the budget spent")

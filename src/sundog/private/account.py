@@ -29,8 +29,24 @@ class Receipt:
 
 
 @dataclass(frozen=True)
+class Run:
+    """What is recorded of the run that a charge belongs to: `number` is that of its first entry, `delta` its budget's.
+
+    A number from the chain names a run as well as a random one would, and does not differ between two equal runs.
+    """
+
+    method: str | None = None
+    purpose: str | None = None
+    delta: float | None = None
+    number: int | None = None
+
+
+@dataclass(frozen=True)
 class Entry:
-    """One line of the ledger. Mechanisms are those of Charge, and "disclosed" and "limit", which cost nothing."""
+    """One line of the ledger. Mechanisms are those of Charge, and "disclosed" and "limit", which cost nothing.
+
+    Entries of before runs were recorded have none.
+    """
 
     number: int
     dataset: str
@@ -44,6 +60,7 @@ class Entry:
     unit: PrivacyUnit | None
     previous: str
     hash: str
+    run: Run | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +102,15 @@ class Account:
         return Budget(**limits[-1]) if limits else None
 
     @property
+    def delta(self) -> float | None:
+        """The delta that epsilons are stated at: that of the limit, else of the last run that had one."""
+        if self.limit is not None and self.limit.delta is not None:
+            return self.limit.delta
+        return next(
+            (e.run.delta for e in reversed(self.entries) if e.run is not None and e.run.delta is not None), None
+        )
+
+    @property
     def accounting(self) -> Literal["gaussian", "zcdp", "mixed"]:
         """How the charges add up; see the module."""
         used = [entry.accounting for entry in self.entries if entry.accounting is not None]
@@ -109,11 +135,25 @@ class Account:
         accounting: Accounting = "gaussian" if self.accounting == "gaussian" else "zcdp"
         return spent_epsilon(self.rho, round_down(left), accounting=accounting)
 
+    def stated_epsilon(self, delta: float | None) -> float | None:
+        """The same, or None where there is no delta, or thresholds have spent more than it."""
+        if delta is None:
+            return None
+        return self.epsilon(delta) if Fraction(delta) > self.exact_delta else None
+
+    def left_rho(self, accounting: Accounting) -> float | None:
+        """What the limit leaves to a run that is accounted for like this; None without a limit."""
+        if self.limit is None:
+            return None
+        return max(
+            0.0, round_down(Fraction(self._most_rho(self.limit, Fraction(), accounting=accounting)) - self.exact_rho)
+        )
+
     def refuse_unit(self, unit: PrivacyUnit) -> None:
         """Refuse a unit other than the one that the first charge pinned."""
         pinned = self.unit
         if pinned is not None and pinned != unit:
-            raise UserError(
+            raise BudgetRefused(
                 f"ledger: {self.dataset!r} protects {pinned.describe()}; this run protects {unit.describe()}. "
                 "Guarantees for different units do not add up. Use the first unit, or another dataset name if these "
                 "are other people's rows."

@@ -5,18 +5,21 @@ A forged cost that is no number (NaN is below every limit), or a limit of the wr
 
 import math
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, get_args
 
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.json_files import parsed_json
-from sundog.private.account import Entry
+from sundog.private.account import Entry, Run
 from sundog.private.account_name import normal_name
 from sundog.private.accountant import Accounting, Budget, Mechanism
 
 FREE = ("disclosed", "limit")
 """Entries that cost nothing, beside the mechanisms of charges."""
 FIELDS = {"dataset", "time", "mechanism", "rho", "delta", "label", "details", "accounting", "unit"}
+RUN = "run"
+"""A field that entries have since runs are recorded."""
 
 
 class ForgedEntry(Exception):
@@ -27,11 +30,12 @@ def read_entry(number: int, body: str, digest: str, *, previous: str) -> Entry:
     """The entry, if it is one that Sundog could have written."""
     try:
         content = parsed_json(body, place="entry")
-        if not isinstance(content, dict) or set(content) != FIELDS:
+        if not isinstance(content, dict) or set(content) - {RUN} != FIELDS:
             raise ForgedEntry("its fields are not those of an entry")
+        run = _run(content.pop(RUN, None), number)
         _check(content)
         unit = content.pop("unit")
-        return Entry(number=number, unit=_unit(unit), previous=previous, hash=digest, **content)
+        return Entry(number=number, unit=_unit(unit), previous=previous, hash=digest, run=run, **content)
     except (UserError, ValueError, TypeError, OverflowError) as error:
         raise ForgedEntry(f"it cannot be read ({type(error).__name__})") from None
 
@@ -56,6 +60,21 @@ def _check(content: Mapping[str, Any]) -> None:
         raise ForgedEntry("it costs something, and is no charge")
     if content["mechanism"] == "limit":
         Budget(**content["details"])
+
+
+def _run(run: Any, entry: int) -> Run | None:
+    if run is None:
+        return None
+    if not isinstance(run, dict) or set(run) != {field.name for field in fields(Run)}:
+        raise ForgedEntry("its run is none")
+    if type(run["number"]) is not int or not 1 <= run["number"] <= entry:
+        raise ForgedEntry("its run began at no earlier entry")
+    if not all(isinstance(run[name], str | None) for name in ("method", "purpose")):
+        raise ForgedEntry("its run's method or purpose is no text")
+    delta = run["delta"]
+    if delta is not None and (type(delta) is not float or not 0 < delta < 1):
+        raise ForgedEntry("its run's delta is none")
+    return Run(**run)
 
 
 def _unit(unit: Any) -> PrivacyUnit | None:

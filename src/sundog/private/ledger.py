@@ -19,7 +19,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -27,13 +27,13 @@ from typing import Any, NoReturn
 
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import BudgetRefused, UserError
-from sundog.private.account import Account, Entry, Receipt
+from sundog.private.account import Account, Entry, Receipt, Run
 from sundog.private.account_name import checked_name, normal_name
 from sundog.private.accountant import JSON, Accounting, Budget, Charge, accounting_of, exact_total
 from sundog.private.doubts import limit_doubts, refuse_doubtful
 from sundog.private.entries import ForgedEntry, read_entry
 
-__all__ = ["Account", "Entry", "Ledger", "Receipt", "default_path"]
+__all__ = ["Account", "Entry", "Ledger", "Receipt", "Run", "default_path"]
 
 LOCK_SECONDS = 60.0
 _FORMAT = 1
@@ -64,12 +64,18 @@ class Ledger:
         self._witness = self._beside(".witness")
 
     def charge(
-        self, dataset: str, charges: Sequence[Charge], *, unit: PrivacyUnit, accounting: Accounting | None = None
+        self,
+        dataset: str,
+        charges: Sequence[Charge],
+        *,
+        unit: PrivacyUnit,
+        accounting: Accounting | None = None,
+        run: Run | None = None,
     ) -> list[Receipt]:
         """Record the charges, all or none, before anything is computed.
 
         `accounting` is that of the whole run: one that will select later says "zcdp" from its first charge on.
-        Without it, it follows from the mechanisms of these charges.
+        Without it, it follows from the mechanisms of these charges. A `run` without a number begins here.
         """
         accounting = _settle(accounting, charges)
 
@@ -77,7 +83,8 @@ class Ledger:
             account.refuse_unit(unit)
             account.refuse_over(*exact_total(charges), accounting=accounting)
 
-        return self._write(dataset, [_charge_body(c, unit, accounting=accounting) for c in charges], permit=permit)
+        bodies = [_charge_body(c, unit, accounting=accounting) for c in charges]
+        return self._write(dataset, bodies, permit=permit, run=run or Run())
 
     def check(self, dataset: str, rho: float, *, unit: PrivacyUnit, accounting: Accounting, delta: float = 0.0) -> None:
         """Refuse now what `charge` would refuse later; writes nothing."""
@@ -110,15 +117,25 @@ class Ledger:
         """What the ledger knows of one dataset; an account without entries if that is nothing."""
         return _account(self._read(), checked_name(dataset))
 
+    def known(self, dataset: str | None = None) -> list[Account]:
+        """One account, refused where there is none of that name, or all of them."""
+        entries = self._read()
+        names = _names(entries)
+        if dataset is None:
+            return [_account(entries, name) for name in names]
+        name = checked_name(dataset)
+        if name not in names:
+            there = ", ".join(map(repr, names)) or "none yet"
+            raise UserError(f"ledger: {self.path} has no account {name!r}; its accounts: {there}.")
+        return [_account(entries, name)]
+
     def accounts(self) -> list[str]:
         """The names of all datasets, in order of first appearance."""
         return _names(self._read())
 
     def export(self, dataset: str | None = None) -> dict[str, Any]:
         """One account or all of them, as JSON."""
-        entries = self._read()
-        names = _names(entries) if dataset is None else [checked_name(dataset)]
-        return {"format": _FORMAT, "accounts": [_account(entries, name).export() for name in names]}
+        return {"format": _FORMAT, "accounts": [account.export() for account in self.known(dataset)]}
 
     def _read(self) -> list[Entry]:
         if not self.path.exists() and not self._witness.exists():
@@ -127,14 +144,20 @@ class Ledger:
             return self._verified(connection)
 
     def _write(
-        self, dataset: str, bodies: Sequence[dict[str, Any]], *, permit: Callable[[Account], None] = lambda _: None
+        self,
+        dataset: str,
+        bodies: Sequence[dict[str, Any]],
+        *,
+        permit: Callable[[Account], None] = lambda _: None,
+        run: Run | None = None,
     ) -> list[Receipt]:
         dataset = checked_name(dataset)
         with self._refusing(_CHARGING), self._locked(), contextlib.closing(self._connect()) as connection:
             connection.execute("BEGIN IMMEDIATE")
             entries = self._verified(connection)
             permit(_account(entries, dataset))
-            rows = _chain(entries, [{"dataset": dataset, **body} for body in bodies])
+            named = None if run is None else asdict(replace(run, number=run.number or len(entries) + 1))
+            rows = _chain(entries, [{"dataset": dataset, "run": named, **body} for body in bodies])
             _append(connection, rows)
             if rows:
                 self._write_witness(number=rows[-1][0], digest=rows[-1][2])

@@ -6,18 +6,19 @@ ledger nor the guarantee is affected.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import BudgetRefused
 from sundog.private.account_name import checked_name
 from sundog.private.accountant import Accounting, Budget, Charge, exact_total, round_down, round_up
-from sundog.private.ledger import Ledger
+from sundog.private.ledger import Ledger, Run
 from sundog.released import Guarantee, Payment
 
 
 class Spending:
-    """What one run may spend (`reserved` is a share of it), who is protected, and the receipts."""
+    """What one run may spend (`reserved` is a share of it), who is protected, and the receipts; `run` says whose charges."""
 
     def __init__(
         self,
@@ -29,6 +30,7 @@ class Spending:
         ledger: Ledger | None = None,
         delta_thresholds: float = 0.0,
         reserved: float = 0.0,
+        run: Run | None = None,
     ) -> None:
         self.budget, self.dataset, self.accounting = budget, checked_name(dataset), accounting
         self.unit = unit or PrivacyUnit()
@@ -36,6 +38,7 @@ class Spending:
         self.total_rho = budget.total_rho(accounting, delta_spent=delta_thresholds)
         self._reserved_rho = reserved * self.total_rho
         self._delta_thresholds = delta_thresholds
+        self._run = replace(run or Run(), delta=budget.delta)
         self._charges: list[Charge] = []
         self._payments: list[Payment] = []
 
@@ -68,9 +71,10 @@ class Spending:
                 f"budget: this run may spend rho {self.total_rho:.6g} (thresholds: delta {self._delta_thresholds:g}); "
                 f"with this step it would be rho {float(rho):.6g} (delta {float(delta):g}). Nothing was computed."
             )
-        receipts = [
-            str(each) for each in self.ledger.charge(self.dataset, charges, unit=self.unit, accounting=self.accounting)
-        ]
+        written = self.ledger.charge(self.dataset, charges, unit=self.unit, accounting=self.accounting, run=self._run)
+        if written and self._run.number is None:
+            self._run = replace(self._run, number=written[0].number)
+        receipts = [str(each) for each in written]
         self._charges += charges
         self._payments += [
             Payment(receipt, charge.mechanism, charge.label, charge.rho, charge.delta, dict(charge.details))

@@ -9,7 +9,7 @@ from typing import Any
 
 from sundog.domain import Schema
 from sundog.errors import UserError
-from sundog.json_files import read_json
+from sundog.json_files import read_json, write_whole
 from sundog.released.measurement import Guarantee, Measurement, Payment, Scores
 from sundog.released.read import read_parts
 from sundog.version import __version__
@@ -94,8 +94,17 @@ class Released:
         return replace(self, measurements=measurements)
 
     def save(self, path: str | Path) -> None:
-        """Write the JSON file."""
-        Path(path).write_text(json.dumps(self.to_json(), ensure_ascii=False) + "\n", encoding="utf-8")
+        """Write the JSON file, whole or not at all: a run that is killed leaves the file of before."""
+        write_whole(Path(path), json.dumps(self.to_json(), ensure_ascii=False) + "\n")
+
+    def holds(self, other: "Released") -> bool:
+        """Whether everything that the other release measured is in this one too."""
+        return other._noisy <= self._noisy
+
+    @cached_property
+    def _noisy(self) -> frozenset[str]:
+        parts = self.to_json()
+        return frozenset(json.dumps(each) for name in ("measurements", "adjustments", "scores") for each in parts[name])
 
     @staticmethod
     def load(path: str | Path) -> "Released":
