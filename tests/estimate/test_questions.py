@@ -186,3 +186,14 @@ REFUSED = [
 def test_what_cannot_be_asked_is_refused(words, said):
     with pytest.raises(UserError, match=said):
         ask(answers(), **words)
+
+
+def test_two_parts_of_a_whole_are_equally_uncertain_about_the_insides_of_bins():
+    """What one of them has too much of a bin's inside, the other lacks: the margin of the bin is known."""
+    evidence = Evidence(release(1, stddevs=(0.01,) * len(QUERIES)))
+    (found, _) = next(iter(asked(evidence, by="b", sum="x")))
+    half = (found.high - found.low)[:, 0]
+    assert len(half) == 2
+    assert half[0] == pytest.approx(half[1], rel=0.05)
+    (whole, _) = next(iter(asked(evidence, sum="x")))
+    assert (whole.high - whole.low)[0, 0] < 0.2 * half.max()

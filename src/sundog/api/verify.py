@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sundog.api.certificate import read_certificate
 from sundog.api.release import SEALED, hashes
 from sundog.api.release_folder import is_release_file, is_table
 from sundog.api.signing import signed_by
@@ -57,7 +58,7 @@ class Verification:
 def verify(folder: str | Path, *, ledger: str | Path | None = None, key: str | Path | None = None) -> Verification:
     """Check a release folder; with a ledger also its receipts, with a public key also its signature."""
     place = Path(folder)
-    document = _certificate(place)
+    document = read_certificate(place)
     checked = [f"{len(document['files'])} files against their SHA-256", "the certificate against released.json"]
     found = [*_files(place, document["files"])]
     released = _released(place, found)
@@ -79,19 +80,6 @@ def verify(folder: str | Path, *, ledger: str | Path | None = None, key: str | P
         if not signed_by(place / "certificate.json", key=Path(key)):
             found.append("certificate.sig: it is not a signature of this certificate by the owner of that key.")
     return Verification(tuple(checked), tuple(found))
-
-
-def _certificate(folder: Path) -> dict[str, Any]:
-    try:
-        document = json.loads((folder / "certificate.json").read_text(encoding="utf-8"))
-        lists = isinstance(document["files"], dict) and isinstance(document["payments"], list)
-        if not lists or not all(isinstance(line["receipt"], str) for line in document["payments"]):
-            raise ValueError
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        raise UserError(
-            f"verify: {str(folder)!r} holds no certificate.json with the SHA-256 of its files; name the folder of a release."
-        ) from None
-    return dict(document)
 
 
 def _files(folder: Path, stated: Mapping[str, Any]) -> Iterator[str]:

@@ -9,6 +9,7 @@ import typer
 from sundog.cli import (
     adjust,
     answer,
+    certificate,
     check,
     compare,
     evaluate,
@@ -45,6 +46,7 @@ app.command("check")(check.check)
 app.command("evaluate")(evaluate.evaluate)
 app.command("adjust")(adjust.adjust)
 app.command("verify")(verify.verify)
+app.command("certificate")(certificate.certificate)
 app.command("studio")(studio.studio)
 app.add_typer(schema.app, name="schema")
 app.add_typer(workload.app, name="workload")

@@ -9,10 +9,10 @@ the mean taken over the cell's pieces (sundog.estimate.pieces). Its variance has
 
 - the noise in the counts, and in the margins from which the pieces' shares come (by linearisation: one function, carried
   down together with the first, so that what they share is counted once);
-- the rows of a cell are a sample of those that the margin describes: count * variance of the weight inside the cell, less
-  what the rows of the cell are of all rows with that margin (a finite population);
-- the inside of a cell may differ from the margin by more than that: the part that its neighbours show is taken into account
-  (sundog.estimate.tilt), with the variance of that, and of the rest TILT of the weight's standard deviation.
+- the rows of a cell are a sample of those that the margin describes, and may differ from the others of their bin by more than
+  chance: deviations e_j of variance s^2 (1/count_j + TILT^2), s the standard deviation of the weight inside the cell. Over all rows of
+  a bin they add up to nothing, since the margin is known (`_deviations`);
+- the part that neighbouring cells show is taken into account (sundog.estimate.tilt), with the variance of that.
 """
 
 from dataclasses import dataclass
@@ -25,12 +25,10 @@ from sundog.domain.axis import Axis
 from sundog.domain.conditions import Condition, holds
 from sundog.estimate.evidence import Evidence, Functions, Names, Table
 from sundog.estimate.pieces import Pieces, pieces_of
-from sundog.estimate.tilt import ranks_of, tilt_along, tilted
+from sundog.estimate.tilt import TILT, ranks_of, tilt_along, tilt_doubts, tilted
 
 Numbers = Float[np.ndarray, "cells kinds"]
-TILT = 0.1
-"""How far the mean inside a cell may lie from what margin and neighbours say, in standard deviations of the weight there."""
-DOUBT = 0.5
+DOUBT = 1.0
 """The standard deviation of what the neighbours say, as a part of it."""
 BLOCK = 1 << 24
 """So many weights are carried down at once."""
@@ -92,7 +90,8 @@ class Asked:
         """The estimate of every weight in every cell of the `by` axes, and its variance."""
         cells = self._cells()
         size, kinds = prod(axis.size for axis in self.by), len(self.weights)
-        mean, doubt = self._tilted(self._averaged(self.weights))
+        plain = self._averaged(self.weights)
+        mean, doubt = self._tilted(plain)
         counts = self.table.counts
         values = np.stack([np.bincount(cells.ravel(), (counts * m).ravel(), size) for m in mean], axis=1)
         noise = np.zeros((size, kinds))
@@ -100,7 +99,7 @@ class Asked:
         for start in range(0, size, step):
             some = np.arange(start, min(start + step, size))
             noise[some] = self._noise(mean, cells == some.reshape(-1, *([1] * cells.ndim)))
-        return values, noise + self._inside(mean, doubt, cells)
+        return values, noise + self._inside(plain, doubt, cells)
 
     def _cells(self) -> Int[np.ndarray, "..."]:
         """The `by` cell of every cell of the table."""
@@ -147,13 +146,10 @@ class Asked:
         np.add.at(made.T, piece.atoms, parts.T)
         return made
 
-    def _tilted(self, mean: Functions) -> tuple[Functions, Functions]:
-        """The mean weights moved as the neighbouring cells suggest, and the variance of that."""
-        doubt = np.zeros_like(mean)
-        if len(self.pieces) == 1:
-            return mean, doubt
-        moved = mean
-        for k, piece in enumerate(self.pieces):
+    def _tilted(self, mean: Functions) -> tuple[Functions, dict[int, Functions]]:
+        """The mean weights moved as the neighbouring cells suggest, and by columns the variance of what they suggest."""
+        moved, doubt = mean, {}
+        for k, piece in enumerate(self.pieces if len(self.pieces) > 1 else ()):
             tilt = tilt_along(self.table, k, piece) if piece.split else None
             if tilt is not None:
                 ranks = ranks_of(piece, self.table.counts, k)[0]
@@ -162,27 +158,59 @@ class Asked:
                 shift = tilted(inner, tilt, piece, ranks=ranks, counts=counts)
                 together = piece.averaged(inner * ranks, inner.ndim - 1)
                 moved = moved + np.moveaxis(shift, -1, k + 1)
-                doubt = doubt + np.moveaxis(tilt.variance * together**2 + (DOUBT * shift) ** 2, -1, k + 1)
+                doubt[k] = np.moveaxis(tilt.variance * together**2 + (DOUBT * shift) ** 2, -1, k + 1)
         return moved, doubt
 
-    def _inside(self, mean: Functions, doubt: Functions, cells: Int[np.ndarray, "..."]) -> Numbers:
-        """The variance that not knowing the insides of the cells brings."""
+    def _inside(self, mean: Functions, doubt: dict[int, Functions], cells: Int[np.ndarray, "..."]) -> Numbers:
+        """The variance that not knowing the insides of the cells brings; `mean` is that of the margin, without tilts."""
         square = self.weights**2 + (0.0 if self.spread is None else self.spread)
-        variance = np.maximum(self._averaged(square) - mean**2, 0.0)
-        counts = np.maximum(self.table.counts, 0.0)
-        alone = self._alone(counts) if len(self.pieces) > 1 else 1.0
-        each = alone * (counts * variance + counts**2 * (TILT**2 * variance + doubt))
+        every = np.maximum(self._averaged(square) - mean**2, 0.0)
         size = prod(axis.size for axis in self.by)
-        return np.stack([np.bincount(cells.ravel(), part.ravel(), size) for part in each], axis=1)
+        made = np.zeros((size, len(mean)))
+        split = [k for k, piece in enumerate(self.pieces) if piece.split] if len(self.pieces) > 1 else []
+        for k in split:
+            own = every if len(split) == 1 else self._own_variance(k)
+            every = np.maximum(every - own, 0.0)
+            made += self._deviations(k, own, doubt.get(k, np.zeros_like(own)), cells)
+        counts = np.maximum(self.table.counts, 0.0)
+        rest = (counts + (TILT * counts) ** 2) * every
+        return made + np.stack([np.bincount(cells.ravel(), part.ravel(), size) for part in rest], axis=1)
 
-    def _alone(self, counts: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-        """One less the largest part that a cell is of the rows of the margin which its pieces' shares come from."""
-        part = np.zeros_like(counts)
-        for k, piece in enumerate(self.pieces):
-            if piece.split:
-                total = counts.sum(axis=tuple(j for j in range(counts.ndim) if j != k), keepdims=True)
-                part = np.maximum(part, counts / np.maximum(total, 1.0))
-        return 1.0 - part
+    def _own_variance(self, k: int) -> Functions:
+        """The variance of the weights inside the cells along one column, the others averaged."""
+        inner, piece = self._averaged(self.weights, but=k), self.pieces[k]
+        return np.maximum(piece.averaged(inner**2, k + 1) - piece.averaged(inner, k + 1) ** 2, 0.0)
+
+    def _deviations(self, k: int, variance: Functions, doubt: Functions, cells: Int[np.ndarray, "..."]) -> Numbers:
+        """The variance of sums over cells of a bin of one column, all rows of which deviate from the margin by nothing.
+
+        A cell of c_j of the bin's n rows deviates by e_j - (sum of c_k e_k over the bin) / n, where e_j has the variance
+        v_j = s^2 / c_j + s^2 TILT^2 + doubt; so the sum over a set G of cells, the part p of the bin, has the variance
+
+            (1 - p)^2 sum over G of c_j^2 v_j + p^2 sum over the others of c_k^2 v_k,
+
+        of which s^2 / c_j contributes s^2 (1 - p) sum over G of c_j: sampling without replacement. Cells that do not count in the answer
+        have no weight to know v_k from: it is taken to be that of those that do.
+        """
+        counts, bins = np.maximum(self.table.counts, 0.0), self.table.axes[k].size
+        size, shape = prod(axis.size for axis in self.by), [1] * counts.ndim
+        shape[k] = -1
+        at = np.broadcast_to(np.arange(bins).reshape(shape), counts.shape)
+
+        def added(values: Float[np.ndarray, "..."]) -> Float[np.ndarray, "by bins"]:
+            return np.bincount((cells * bins + at).ravel(), values.ravel(), size * bins).reshape(size, bins)
+
+        every = added(counts).sum(axis=0), added(counts**2).sum(axis=0)
+        tilts = tilt_doubts(self.pieces[k])[at] ** 2
+        made = []
+        for part, unsure in zip(variance, doubt, strict=True):
+            there = counts * (part > 0)
+            p = added(there) / np.maximum(every[0], 1.0)
+            own, wide = added(there**2), added(there**2 * (tilts * part + unsure))
+            idle = np.maximum(every[1] - own.sum(axis=0), 0.0) * wide / np.maximum(own, 1.0)
+            others = wide.sum(axis=0) - wide + idle
+            made.append(((1 - p) * added(there * part) + (1 - p) ** 2 * wide + p**2 * others).sum(axis=1))
+        return np.stack(made, axis=1)
 
 
 def asked(evidence: Evidence, columns: Names, *, cuts: Condition | None, every: str | None = None) -> Ground | None:

@@ -4,8 +4,7 @@ Counts, shares, means, sums and quantiles, of the rows that satisfy a condition,
 
 - counts and sums: the estimate and so many standard deviations either side;
 - shares and means, ratios n/d of two sums: Fieller's, all r with |n - r d| <= z stddev(n - r d), within the declared bounds;
-- quantiles: all values t at which the number of rows up to t less p times the number of rows is no more than z standard
-  deviations from zero (Woodruff 1952).
+- quantiles: all values that noise does not rule out (sundog.estimate.crossing).
 
 Cells of a table of counts are shown without negative ones: the closest such table with the same total.
 """
@@ -23,6 +22,7 @@ from sundog.domain.axis import Axis
 from sundog.domain.conditions import All
 from sundog.errors import UserError
 from sundog.estimate.asked import Asked, Ground, asked
+from sundog.estimate.crossing import Rising
 from sundog.estimate.evidence import Evidence, Names
 from sundog.estimate.nonnegative import nonnegative
 from sundog.estimate.question import Found, Numbers, Question, Statistic, bounds_of, cell_name
@@ -209,15 +209,11 @@ def _quantile(case: _Case) -> Found:
     rows = case.held * case.along(piece.present)
     gaps = [rows * (case.along((piece.first <= piece.first[k]).astype(float)) - probability) for k in kept]
     values, variances = case.answers(gaps)
-    rising = (np.maximum.accumulate(values, axis=1) + np.minimum.accumulate(values[:, ::-1], axis=1)[:, ::-1]) / 2
-    half = case.question.z * np.sqrt(variances)
-    ends = piece.first[kept] + piece.width[kept] - 1
-    begins = np.append(0, ends[:-1] + 1)
-    exact = _crossing(rising, begins, ends)
-    low, high = (_first(rising + half >= 0, begins), _first(rising - half >= 0, ends))
+    rising = Rising.of(values, variances, ends=piece.first[kept] + piece.width[kept] - 1)
     lowest, reach = bounds_of(column)
     top = max(column.size - column.nullable - 1, 1)
-    shown, least, most = (lowest + reach * each[:, None] / top for each in (exact, low, high))
+    codes = (rising.crossing(), *rising.interval(case.question.z))
+    shown, least, most = (lowest + reach * each[:, None] / top for each in codes)
     return case.found(shown, least, most)
 
 
@@ -231,24 +227,6 @@ def _spaced(case: _Case, there: Float[np.ndarray, " some"]) -> Float[np.ndarray,
     mass = np.cumsum((piece.smooth * counts[piece.cells])[there])
     places = np.searchsorted(mass, np.linspace(0, mass[-1], most + 1)[1:], side="left")
     return there[np.unique(np.minimum(places, len(there) - 1))]
-
-
-def _crossing(
-    rising: Numbers, begins: Float[np.ndarray, " items"], ends: Float[np.ndarray, " items"]
-) -> Float[np.ndarray, "..."]:
-    """The first code with enough rows up to it, evenly within a piece."""
-    reached = rising >= 0
-    at = np.where(reached.any(axis=1), reached.argmax(axis=1), rising.shape[1] - 1)
-    line = np.arange(len(rising))
-    after = rising[line, at]
-    before = np.where(at > 0, rising[line, np.maximum(at - 1, 0)], np.minimum(0.0, after))
-    part = np.clip(-before / np.maximum(after - before, 1e-12), 0.0, 1.0)
-    return np.floor(begins[at] + part * (ends[at] - begins[at]))
-
-
-def _first(reached: Numbers, codes: Float[np.ndarray, " items"]) -> Float[np.ndarray, "..."]:
-    at = np.where(reached.any(axis=1), reached.argmax(axis=1), reached.shape[1] - 1)
-    return codes[at].astype(float)
 
 
 _ASKING = {"count": _count, "sum": _sum, "mean": _mean, "share": _share, "quantile": _quantile}

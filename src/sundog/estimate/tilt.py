@@ -20,6 +20,9 @@ from sundog.estimate.pieces import Pieces
 
 FEWEST = 3
 STEEPEST = 5.0
+TILT, TAIL = 0.08, 0.2
+"""How far the mean inside a cell may lie from what margin and neighbours say, in standard deviations of the weight there; in the
+first and last cell of a column, which often are tails. Standard deviations found on public tables (docs/answers.md)."""
 
 Ranks = Float[np.ndarray, " pieces"]
 
@@ -49,6 +52,14 @@ def tilt_along(table: Table, k: int, pieces: Pieces) -> Tilt | None:
     prior = max(float((weight * (slope**2 - variance)).sum() / weight.sum()), 0.0)
     kept = prior / (prior + variance)
     return Tilt(*(_with_missing(part * kept, table.axes[k].size) for part in (slope, variance)))
+
+
+def tilt_doubts(pieces: Pieces) -> Float[np.ndarray, " cells"]:
+    """What the inside of each cell may differ by, beyond what its neighbours show, in standard deviations there."""
+    made = np.full(pieces.axis.size, TILT)
+    if isinstance(pieces.column, Numeric):
+        made[[0, pieces.axis.size - pieces.column.nullable - 1]] = TAIL
+    return made
 
 
 def ranks_of(pieces: Pieces, counts: Float[np.ndarray, "..."], k: int) -> tuple[Ranks, Float[np.ndarray, " cells"]]:

@@ -119,10 +119,10 @@ def _page(document: dict[str, Any]) -> str:
 
     template = resources("sundog.report").joinpath("templates/certificate.html").read_text(encoding="utf-8")
     made = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(template)
-    return made.render(**document, meaning_of=MEANING, groups=_groups(document["payments"]))
+    return made.render(**document, meaning_of=MEANING, groups=payment_groups(document["payments"]))
 
 
-def _groups(payments: list[dict[str, Any]]) -> list[tuple[str, int, float]]:
+def payment_groups(payments: list[dict[str, Any]]) -> list[tuple[str, int, float]]:
     """What was paid, by mechanism: how many charges, and their rho."""
     names = dict.fromkeys(line["mechanism"] for line in payments)
     lines = {name: [line["rho"] for line in payments if line["mechanism"] == name] for name in names}

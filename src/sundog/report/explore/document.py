@@ -43,7 +43,7 @@ def document_of(released: Released, rows: Rows, *, tables: Tables | None, misfit
         "relative": misfit.relative,
         "absolute": misfit.absolute,
         "scale": known / total,
-        "sampling": known * float((weights**2).sum()) / total**2,
+        "sampling": known * float((weights**2).sum()) / total**2 + UNSEEN * misfit.noise,
         "total": known,
         "rowsHalf": quantile(CONFIDENCE) * released.rows_stddev if released.tells_rows else 0.0,
         "rowsKnown": released.tells_rows,
