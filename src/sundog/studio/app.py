@@ -14,7 +14,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sundog.errors import BudgetRefused, UserError, failure
-from sundog.report.template import STYLE, text_of
 from sundog.studio.events import events
 from sundog.studio.guard import TOO_LARGE, Guard, TooLarge, plain
 from sundog.studio.pages import check, constraints, fields, ledger, plan, release, run, schema, table
@@ -140,5 +139,7 @@ async def _static(request: Request) -> Response:
 
 
 async def _style(request: Request) -> Response:
+    from sundog.report.template import STYLE, text_of  # reports load slowly
+
     del request
     return Response(text_of(STYLE), media_type="text/css", headers={"Cache-Control": "max-age=3600"})

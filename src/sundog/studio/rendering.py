@@ -10,7 +10,6 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse
 
-from sundog.report.charts import percent
 from sundog.studio.guard import form_token
 from sundog.studio.home import Home, Project
 from sundog.studio.jobs import Job, latest
@@ -50,9 +49,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    made.globals.update(percent=percent, sundog=__version__)
+    made.globals.update(percent=_percent, sundog=__version__)
     made.filters["figure"] = lambda value: "—" if value is None else f"{value:.4g}"
     return made
+
+
+def _percent(share: float) -> str:
+    from sundog.report.charts import percent
+
+    return percent(share)
 
 
 def _template(name: str) -> str:

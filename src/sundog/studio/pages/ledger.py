@@ -11,7 +11,6 @@ from starlette.responses import Response
 from sundog.api.options import LedgerPlace
 from sundog.api.writing import document_text
 from sundog.errors import UserError
-from sundog.report.spending_chart import spending_chart
 from sundog.studio.rendering import Studio, page, see
 
 HISTORY = 200
@@ -48,6 +47,8 @@ def show(studio: Studio, request: Request, **values: Any) -> Response:
 
 
 def _statement(account: Any) -> Statement:
+    from sundog.report.spending_chart import spending_chart
+
     limit = account.limit
     delta = limit.delta if limit is not None else None
     most = None if limit is None else _most(limit, account)

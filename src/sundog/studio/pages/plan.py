@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sundog.errors import UserError
-from sundog.report.plan_page import plan_parts
 from sundog.studio.budget import Budgeted, default_folder, read_budget
 from sundog.studio.home import Project
 from sundog.studio.rendering import Studio, fragment, page, project_of, see
@@ -56,6 +55,8 @@ def _account(studio: Studio, project: Project) -> Any:
 
 def _found(studio: Studio, project: Project, budgeted: Budgeted) -> dict[str, Any]:
     """The picture, the table and the cost; or what is wrong."""
+    from sundog.report.plan_page import plan_parts
+
     try:
         dry = budgeted.synthesizer(project, ledger=studio.home.ledger).dry_run()
         parts = plan_parts(budgeted.plan(project).view(), chosen=budgeted.epsilon)

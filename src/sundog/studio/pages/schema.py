@@ -6,7 +6,6 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sundog.api.schema import unknown_note
 from sundog.api.writing import document_text
 from sundog.domain.review import Review
 from sundog.domain.schema import Schema, load_document
@@ -26,6 +25,8 @@ def show(studio: Studio, request: Request) -> Response:
 
 def shown(studio: Studio, request: Request, project: Project, **values: Any) -> Response:
     """The page: the draft that runs, the ways to a schema, or the schema itself."""
+    from sundog.api.schema import unknown_note
+
     job = latest(project, "draft")
     if job is not None and job.running:
         return page(
