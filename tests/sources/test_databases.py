@@ -1,6 +1,9 @@
 """Parquet files and DuckDB databases."""
 
+import os
 import random
+import signal
+import threading
 
 import duckdb
 import pyarrow as pa
@@ -116,3 +119,12 @@ def test_reading_writes_nothing(database, tmp_path, monkeypatch):
     before = sorted(path.name for path in tmp_path.iterdir())
     codes(database)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_ctrl_c_while_the_engine_reads_is_no_failure_of_the_engine(database):
+    endless = "SELECT 'x' AS a FROM range(1000000000) l, range(1000) r WHERE (l.range * r.range) % 700001 = 3"
+    pressed = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    pressed.start()
+    with pytest.raises(KeyboardInterrupt):
+        codes(database, sql=endless)
+    pressed.join()

@@ -258,7 +258,7 @@ def test_the_page_survives_the_crash_of_its_worker(page, studio, tmp_path):
 def test_stopping_keeps_what_was_paid_for(page, studio, tmp_path):
     planned(page, studio, write_table(tmp_path / "visits.csv", rows=3000), method="private-gsd", rows="3000")
     page.click(".spend")
-    page.wait_for_function("document.querySelector('[data-log]')?.children.length > 2")
+    page.wait_for_selector("[data-log] li >> nth=1")
     until = time.monotonic() + 60
     while charged(studio) == 0 and time.monotonic() < until:
         time.sleep(0.2)

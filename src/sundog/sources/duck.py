@@ -32,6 +32,8 @@ from sundog.sources.spill import spill_folder
 
 BATCH = 1 << 16
 FED = "fed"
+INTERRUPTED = "Query interrupted"
+"""What the engine says, as a RuntimeError, when Ctrl-C stops it at work."""
 SEVERAL = (
     "its cells are lists, structs or intervals, which no column kind models; make each part of it a column of its own, or "
     "leave the field out of the schema."
@@ -274,6 +276,8 @@ class DuckTable:
         except UserError:
             raise
         except Exception as error:  # engines and readers fail in many ways, and any of their texts may quote a cell
+            if type(error) is RuntimeError and error.args == (INTERRUPTED,):
+                raise KeyboardInterrupt from None
             withhold(error)
             own = None if self.stream is None else self.stream.take_failure()
             if isinstance(own, UserError | KeyboardInterrupt):
