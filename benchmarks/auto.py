@@ -68,13 +68,13 @@ def _flat(values: Any, stddev: float, total: float) -> Any:
 
 def _raked(table: Any, row: Any, column: Any, *, trend: Any = None) -> Any:
     """Negative cells emptied, then rows and columns scaled in turn."""
-    import numpy as np
+    from sundog.estimate.pairs.table_fit import raked
 
-    made = np.maximum(table, 1e-9)
-    for _ in range(20):
-        made = made * (row / made.sum(axis=1))[:, None]
-        made = made * (column / made.sum(axis=0))
-    return made
+    return raked(table, row, column)
+
+
+def _none_empty(values: Any, *, expected: Any, stddev: float) -> Any:
+    return 0.0 * values
 
 
 def _no_trends(cleaned: Any, observed: Any, *, sides: Any, stddevs: Any) -> Any:
@@ -88,6 +88,7 @@ CHANGES: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "no second resolution": (rule(coarse=1000), nullcontext),
     "no least-squares fit": (lambda recipe: recipe, lambda: patched("estimate.pairs.pool", fitted=_raked)),
     "no trends": (lambda recipe: recipe, lambda: patched("estimate.pairs.pool", trends=_no_trends)),
+    "no empty cells": (lambda recipe: recipe, lambda: patched("estimate.pairs.pool", emptiness=_none_empty)),
     "no start along the tree": (
         lambda recipe: recipe,
         lambda: patched("generate.pooled.pooled_search", along_tree=lambda key, pooled, start: tuple(start.values())),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sundog.estimate.nonnegative import nonnegative
-from sundog.estimate.shrinkage import posterior_counts, shrunk_towards
+from sundog.estimate.shrinkage import emptiness, posterior_counts, shrunk_towards
 
 
 @given(st.lists(st.integers(-300, 3000), min_size=1, max_size=60), st.floats(0.5, 200.0), st.integers(1, 10_000))
@@ -49,3 +49,24 @@ def test_pure_noise_vanishes_and_a_spike_stays():
 
 def test_no_cells_are_no_cells():
     assert len(shrunk_towards(*[np.zeros(0)] * 2, stddev=np.zeros(0), scale=np.zeros(0))) == 0
+
+
+def test_cells_of_a_table_that_are_empty_are_told_from_full_ones():
+    truth = np.diag(np.full(12, 1000.0)).ravel()
+    expected = np.full(144, 12_000 / 144)
+    empty = emptiness(np.random.default_rng(2).normal(truth, 40.0), expected=expected, stddev=40.0)
+    assert empty[truth > 0].max() < 1e-6
+    assert np.median(empty[truth == 0]) > 0.5
+
+
+def test_no_cell_of_an_independent_table_is_called_empty():
+    truth = np.outer([400.0, 300.0, 200.0], [0.5, 0.3, 0.2]).ravel()
+    for seed in range(20):
+        values = np.random.default_rng(seed).normal(truth, 10.0)
+        assert emptiness(values, expected=truth, stddev=10.0).max() < 0.05
+
+
+def test_where_the_noise_prevails_no_cell_is_held_to_be_empty_for_sure():
+    truth = np.full(100, 5.0)
+    values = np.random.default_rng(3).normal(truth, 60.0)
+    assert emptiness(values, expected=truth, stddev=60.0).max() < 0.5

@@ -1,11 +1,13 @@
 """Empirical Bayes for noisy counts: the noise is known, the law of the true counts is learnt from all cells together.
 
-Two laws, both mixtures whose weights are found by expectation maximisation and smoothed a little:
+Three laws, all mixtures whose weights are found by expectation maximisation and smoothed a little:
 
 - `posterior_counts`: labels. Counts clear of the noise stay; the others are non-negative with a law on a grid (Kiefer and
   Wolfowitz 1956), so that a long tail of rare labels keeps its mass without a few of them taking it all.
 - `shrunk_towards`: cells for which there is a guess. What they differ by is a mixture of normals of several widths (Stephens
   2017): most differences vanish, large ones stay.
+- `emptiness`: cells of a table. How many times as many rows as under independence a cell holds follows a law on a grid (as for
+  labels), of which 0 is one point: where columns all but determine each other, most cells are empty.
 """
 
 import numpy as np
@@ -20,6 +22,8 @@ FEWEST = 8
 GRID = 50
 WIDTHS = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 """How far cells differ from their guess, in units of the scale that is given."""
+RATIOS = (0, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1, 1.2, 1.5, 2, 2.8, 4, 5.6, 8, 11, 16, 23, 32, 64)
+"""Of a cell's count to that under independence."""
 PRIOR = 5.0
 """The law starts as so many cells of its first guess."""
 ITERATIONS = 100
@@ -55,6 +59,15 @@ def shrunk_towards(
     law = -0.5 * ((values - guess)[:, None] ** 2 / (noise + spread) + np.log(noise + spread))
     weights = _mixed(law, np.full(len(WIDTHS), 1 / len(WIDTHS)))
     return guess + (weights * spread / (noise + spread)).sum(axis=1) * (values - guess)
+
+
+def emptiness(
+    values: Float[np.ndarray, " cells"], *, expected: Float[np.ndarray, " cells"], stddev: float
+) -> Float[np.ndarray, " cells"]:
+    """For every cell of a noisy table the probability that it is empty; `expected` are the counts under independence."""
+    means = expected[:, None] * np.array(RATIOS)
+    weights = _mixed(-0.5 * ((values[:, None] - means) / stddev) ** 2, np.full(len(RATIOS), 1 / len(RATIOS)))
+    return weights[:, 0]
 
 
 def _mixed(

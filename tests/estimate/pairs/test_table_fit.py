@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from sundog.estimate.pairs.table_fit import Trend, fitted, trends
+from sundog.estimate.pairs.table_fit import Trend, fitted, raked, trends
 
 
 def margins(table):
@@ -106,3 +106,11 @@ def test_a_trend_for_which_the_sums_leave_no_room_is_given_up():
     for value in (-0.04, 50.0, -4000.0):
         made = fitted(noisy, row, column, trend=Trend(trend.scores, value))
         assert made.sum(axis=1) == pytest.approx(row, rel=0.1)
+
+
+def test_raking_reaches_the_sums_and_keeps_empty_cells_empty():
+    table, shown = diagonal(), diagonal() * np.random.default_rng(5).uniform(0.5, 2.0, (16, 16))
+    made = raked(shown, *margins(table))
+    assert made.sum(axis=0) == pytest.approx(margins(table)[1])
+    assert made.sum(axis=1) == pytest.approx(margins(table)[0], rel=0.01)
+    assert made[table == 0].max() < 1e-6

@@ -7,6 +7,8 @@
    by the optimal law for noise of known size (Gavish and Donoho 2017). What single cells still say beyond that is kept
    where it stands out (sundog.estimate.shrinkage). Both times the closest table with the pooled margins, no negative cell, and the
    trend of the two columns is taken (sundog.estimate.pairs.table_fit).
+3. Empty cells. Noise above zero survives all that, and blurs a table most cells of which are empty. So every cell is
+   weighted by the probability that it is not (sundog.estimate.shrinkage), and the table scaled back to its margins.
 """
 
 import math
@@ -20,8 +22,8 @@ from sundog.domain.axis import Axis
 from sundog.estimate.bins import Leaves
 from sundog.estimate.nonnegative import nonnegative
 from sundog.estimate.pairs.factors import Excess, common_dependence
-from sundog.estimate.pairs.table_fit import Trend, fitted, trends
-from sundog.estimate.shrinkage import shrunk_towards
+from sundog.estimate.pairs.table_fit import Trend, fitted, raked, trends
+from sundog.estimate.shrinkage import emptiness, shrunk_towards
 from sundog.queries import Marginal
 from sundog.released import Measurement, Released
 
@@ -118,7 +120,7 @@ def _tables(
         stddevs=[pairs[k].stddev for k in wide],
     )
     for k, trend in zip(wide, held, strict=True):
-        cleaned[k] = views[k].cleaned(trend)
+        cleaned[k] = views[k].emptied(views[k].cleaned(trend))
     return tuple((m.query, table.ravel(), m.stddev) for m, table in zip(pairs, cleaned, strict=True))  # type: ignore[misc]
 
 
@@ -140,6 +142,12 @@ class _View:
         own = shrunk(self.excess.counts - self.common, self.excess.stddev)
         guess = fitted(_independent(self.sides) + self.common + own, *self.sides, trend=trend)
         return fitted(_towards(guess, self.observed, self.excess.stddev), *self.sides, trend=trend)
+
+    def emptied(self, table: Float[np.ndarray, "a b"]) -> Float[np.ndarray, "a b"]:
+        """A cleaned table without what is left of the noise in cells that are empty."""
+        expected = _independent(self.sides).ravel()
+        empty = emptiness(self.observed.ravel(), expected=expected, stddev=self.excess.stddev)
+        return raked(table * (1 - empty.reshape(table.shape)), *self.sides)
 
 
 def _independent(sides: tuple[Float[np.ndarray, " a"], Float[np.ndarray, " b"]]) -> Float[np.ndarray, "a b"]:

@@ -25,6 +25,9 @@ FAINT = 1e-3
 """Cells that can move the trend by less than this share of what all can are not pulled harder for it."""
 MOST_SUM_ERROR = 0.02
 """A trend that takes the sums off by more than this share of the rows is given up."""
+SCALINGS = 30
+LEAST = 1e-9
+"""No cell is taken to be emptier, in rows, so that the sums can always be reached."""
 TYPICAL = 0.1
 """By how much a trend may be off, as a rank correlation."""
 
@@ -57,6 +60,15 @@ def fitted(table: Table, row: Row, column: Column, *, trend: Trend | None = None
             pull += off / max(float(moved[made > 0].sum()), FAINT * float(moved.sum()), 1e-12)
     if trend is not None and np.abs(made.sum(axis=1) - row).max() > MOST_SUM_ERROR * row.sum():
         return fitted(table, row, column)  # the sums leave no room for the trend
+    return made
+
+
+def raked(table: Table, row: Row, column: Column) -> Table:
+    """The table with its rows and columns scaled in turn until they add up to the sums: empty cells stay empty."""
+    made = np.maximum(table, LEAST)
+    for _ in range(SCALINGS):
+        made = made * (row / made.sum(axis=1))[:, None]
+        made = made * (column / made.sum(axis=0))
     return made
 
 
