@@ -4,6 +4,7 @@ import math
 from statistics import median
 
 from sundog.domain.linked.views import LinkedSchema
+from sundog.estimate.pairs.determined import TOLERANCE, dependencies
 from sundog.queries import Marginal
 from sundog.released import Measurement, Released
 from sundog.released.per_view import of_view
@@ -17,7 +18,8 @@ def choices(released: Released) -> tuple[str, ...]:
     if isinstance(released.schema, LinkedSchema):
         views = [(view.name, of_view(released, view)) for view in released.schema.views]
         return tuple(f"{name}: {each}" for name, view in views if view.measurements for each in choices(view))
-    return tuple(sentence for sentence in (_columns(released), _pairs(released), _left_out(released)) if sentence)
+    said = (_columns(released), _pairs(released), _left_out(released), _determined(released))
+    return tuple(sentence for sentence in said if sentence)
 
 
 def _columns(released: Released) -> str:
@@ -53,7 +55,7 @@ def _left_out(released: Released) -> str:
     """What is known of scored pairs that were not measured."""
     if not released.scores:
         return ""
-    scores = released.scores[-1]
+    scores = released.scores[0]
     measured = {m.query.columns for m in _marginals(released, ways=2)}
     left: dict[tuple[str, ...], float] = {}
     for query, value in zip(scores.candidates, scores.values, strict=True):
@@ -65,6 +67,17 @@ def _left_out(released: Released) -> str:
     return (
         f"Left out {len(left)} pairs: by their noisy scores at most {_percent(max(most, 0.0), 1)} of the rows of any of them depart "
         f"from independence, chance included: less than measuring them would have cost the others."
+    )
+
+
+def _determined(released: Released) -> str:
+    """Which columns follow from others."""
+    found = [f"{each.column.column} from {each.by.column}" for each in dependencies(released)]
+    if not found:
+        return ""
+    return (
+        f"Checked by a noisy count of the rows that break it: {', '.join(found)}. Every synthetic row follows it; a rule that at "
+        f"least {_percent(TOLERANCE)} of the rows break would have passed once in a thousand times."
     )
 
 

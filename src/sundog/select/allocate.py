@@ -8,10 +8,13 @@
    cheapest option; lambda is found by bisection so that the budget is used up.
 
 kappa is the share of the noise that survives in the synthetic rows: they average over many overlapping tables.
+
+3. Checks. Where scores suggest that one column determines another, their table is measured label by label, and a hundredth of the
+   budget left then counts the rows that break the likeliest map (sundog.estimate.pairs.determined).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -23,11 +26,14 @@ from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
 from sundog.estimate.bins import Leaves, coarsened, leaves_of
+from sundog.estimate.pairs.determined import checks, most_checked, proposed, suspicions
 from sundog.generate import Generator
 from sundog.queries import Marginal, Query
 from sundog.queries.sensitivity import gaussian_stddev
 from sundog.released import Proposal, Released, Selection
 
+FEW_MORE = 2
+"""A pair that may be a function is measured code by code, where that takes at most so many times the cells of a column."""
 SAMPLING = 0.8
 """The mean absolute deviation of a count of mean m is about 0.8 sqrt(m)."""
 
@@ -50,6 +56,9 @@ class Allocate:
     target_weight: Annotated[
         float, "How many times as much errors count in pairs with a target.", Range(0.001, 1000)
     ] = 2.0
+    share_checks: Annotated[
+        float, "The part of the tables' budget that checks of suspected dependencies take, if any.", Range(0.001, 0.5)
+    ] = 0.01
     weights: tuple[float, ...] | None = None
     selects = False
     reads_model = False
@@ -77,17 +86,22 @@ class Allocate:
         remaining_rho: float,
         previous: Proposal | None,
     ) -> Proposal | None:
-        """First the scores, then the tables, then nothing."""
+        """First the scores, then the tables, then checks of what they suggest, then nothing."""
         if previous is None:
             return self._scoring(workload, released, rho=self.share_scores * remaining_rho)
-        if not released.scores or previous.scoring is None:
+        if len(released.scores) != 1:
             return None
+        if previous.scoring is None:
+            return _checking(released, rho=remaining_rho)
+        suspected = suspicions(released, leaves_of(released))
+        if not most_checked(released, rho=self.share_checks * remaining_rho):
+            suspected = {}
         weights = self._weights(workload, released.schema)
-        options = self._options(workload, released)
-        chosen, prices = allocate(
-            options, weights=weights, unit=released.guarantee.unit, rho=remaining_rho, kappa=self.kappa
-        )
-        return Proposal(queries=tuple(chosen), rho_measure=remaining_rho, shares=prices)
+        options = self._options(_by_label(workload, released.schema, suspected), workload, released)
+        rho = remaining_rho * (1 - self.share_checks if suspected else 1.0)
+        unit = released.guarantee.unit
+        chosen, prices = allocate(options, weights=weights, unit=unit, rho=rho, kappa=self.kappa)
+        return Proposal(queries=tuple(chosen), rho_measure=rho, shares=prices)
 
     def _scoring(self, workload: tuple[Query, ...], released: Released, *, rho: float) -> Proposal:
         leaves = leaves_of(released)
@@ -104,9 +118,9 @@ class Allocate:
         coarse = [Marginal(tuple(axes[axis] for axis in q.axes)) for q in workload if isinstance(q, Marginal)]
         return [small for small, query in zip(coarse, workload, strict=True) if small != query]
 
-    def _options(self, workload: tuple[Query, ...], released: Released) -> list[list[Option]]:
-        """For every pair: leave it out, measure it finely, measure it coarsely."""
-        scores = released.scores[-1]
+    def _options(self, finest: Sequence[Query], workload: tuple[Query, ...], released: Released) -> list[list[Option]]:
+        """For every pair: leave it out, measure it as finely as it gets, measure it coarsely."""
+        scores = released.scores[0]
         found = [
             dependence(float(value), expected)
             for value, expected in zip(scores.values, _independent(scores.candidates, released), strict=True)
@@ -117,7 +131,7 @@ class Allocate:
             for query, seen in zip(scores.candidates[len(workload) :], found[len(workload) :], strict=True)
         }
         options = []
-        for query, seen in zip(workload, fine, strict=True):
+        for query, seen in zip(finest, fine, strict=True):
             ways = [Option(seen), Option(0.0, query)]
             if query.columns in coarse:
                 small, seen_coarsely = coarse[query.columns]
@@ -132,6 +146,27 @@ class Allocate:
             weight * (self.target_weight if targets & set(query.columns) else 1.0)
             for query, weight in zip(workload, given, strict=True)
         ]
+
+
+def _checking(released: Released, *, rho: float) -> Proposal | None:
+    """Count the rows that break the maps that tables suggest; as many maps as this budget can check."""
+    found = proposed(released)[: most_checked(released, rho=rho)]
+    return Proposal(scoring=checks(found), rho_score=rho) if found else None
+
+
+def _by_label(workload: Sequence[Query], schema: Schema, pairs: Container[tuple[str, ...]]) -> list[Query]:
+    """The workload with these pairs on whole columns, where few labels share a cell."""
+
+    def whole(axis: Axis) -> Axis:
+        column = schema.column(axis.column)
+        return Axis.whole(column) if column.size <= FEW_MORE * axis.size else axis
+
+    return [
+        Marginal(tuple(whole(axis) for axis in query.axes))
+        if isinstance(query, Marginal) and query.columns in pairs
+        else query
+        for query in workload
+    ]
 
 
 def dependence(score: float, expected: Float[np.ndarray, " cells"]) -> float:

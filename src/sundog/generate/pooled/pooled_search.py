@@ -2,7 +2,8 @@
 
 1. Pool (sundog.estimate.pairs.pool): margins from everything that was measured, tables cleaned of noise.
 2. Search (genetic_search) over rows that hold one cell per column, from a start along the strongest tables (tree_start), by
-   changes of single cells; tables weigh by the precision they were measured with, margins a few times as much.
+   changes of single cells; tables weigh by the precision they were measured with, margins a few times as much. Columns that
+   follow from others are tied to them (ties).
 3. Decode every cell to a value through the one-way leaves (sundog.estimate.bins), so that numbers come out as fine as they were
    measured.
 
@@ -21,11 +22,13 @@ from sundog.domain.axis import Axis
 from sundog.domain.conditions import Condition
 from sundog.domain.rows import Rows
 from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
+from sundog.estimate.pairs.determined import dependencies
 from sundog.estimate.pairs.pool import Pooled, pool
 from sundog.generate.base import Ending, Fits, check_measured, in_registry
 from sundog.generate.genetic.search import Effort, Search
 from sundog.generate.independent import systematic
 from sundog.generate.narrowing import may_hold
+from sundog.generate.pooled.ties import Ties
 from sundog.generate.pooled.tree_start import along_tree
 from sundog.queries import Marginal, Query, answer
 from sundog.random.draws import evenly
@@ -100,16 +103,20 @@ class PooledSearch:
     ) -> tuple[tuple[Int[np.ndarray, " rows"], ...], Ending]:
         """The cells that fit, and how the search ended: that it used up its passes is no news."""
         schema = _cell_schema(released.schema, pooled)
+        ties = Ties.of(dependencies(released), pooled.axes)
+        start = ties.applied(dict(zip(schema.names, cells, strict=True)))
         scale = len(cells[0]) / released.rows
         precise = [1.0 / (stddev * scale) ** 2 for _, _, stddev in pooled.tables]
-        queries = [_whole(schema, name) for name in schema.names]
-        queries += [_coded(schema, pooled, table) for table, _, _ in pooled.tables]
-        targets = [pooled.margins[name] * scale for name in schema.names]
-        targets += [values * scale for _, values, _ in pooled.tables]
-        weights = [MARGINS * float(np.mean(precise))] * len(schema.names) + precise
-        search = Search(Rows(schema, cells), queries, targets=np.concatenate(targets), weights=weights)
+        heavy = MARGINS * float(np.mean(precise))
+        wanted = [(Marginal((pooled.axes[name],)), pooled.margins[name], heavy) for name in schema.names]
+        wanted += [(table, values, own) for (table, values, _), own in zip(pooled.tables, precise, strict=True)]
+        coded = [(ties.coded(schema, table, values * scale), weight) for table, values, weight in wanted]
+        held = [(*found, weight) for found, weight in coded if found is not None]
+        queries, targets, weights = zip(*held, strict=True)
+        search = Search(Rows(schema, tuple(start.values())), queries, targets=np.concatenate(targets), weights=weights)
         outcome = search.run(integer_seed(key), self._effort(len(cells[0]) * len(cells)))
-        return search.rows().codes, Ending(True, outcome.note) if outcome.interrupted else Ending()
+        found = ties.applied(dict(zip(schema.names, search.rows().codes, strict=True)))
+        return tuple(found.values()), Ending(True, outcome.note) if outcome.interrupted else Ending()
 
     def _effort(self, cells: int) -> Effort:
         """One pass, as many candidates as cells, is a window of generations of 100 candidates."""
@@ -165,21 +172,6 @@ def _cell_schema(schema: Schema, pooled: Pooled) -> Schema:
     """A schema whose codes are the cells of the pooled axes."""
     columns = [Categorical(name, labels=tuple(range(pooled.axes[name].size))) for name in schema.names]
     return Schema(tuple(columns))
-
-
-def _whole(schema: Schema, name: str) -> Marginal:
-    return Marginal((Axis.whole(schema.column(name)),))
-
-
-def _coded(schema: Schema, pooled: Pooled, table: Marginal) -> Marginal:
-    """A measured table in terms of the pooled cells."""
-    axes = []
-    for axis in table.axes:
-        merged = pooled.axes[axis.column].parents(axis)
-        column = schema.column(axis.column)
-        whole = np.array_equal(merged, np.arange(axis.size))
-        axes.append(Axis.whole(column) if whole else Axis.grouped(column, [int(cell) for cell in merged]))
-    return Marginal(tuple(axes))
 
 
 def _decoded(key: Key, state: PooledState, cells: tuple[Int[np.ndarray, " rows"], ...]) -> Rows:
