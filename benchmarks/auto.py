@@ -89,6 +89,14 @@ CHANGES: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "no least-squares fit": (lambda recipe: recipe, lambda: patched("estimate.pairs.pool", fitted=_raked)),
     "no trends": (lambda recipe: recipe, lambda: patched("estimate.pairs.pool", trends=_no_trends)),
     "no empty cells": (lambda recipe: recipe, lambda: patched("estimate.pairs.pool", emptiness=_none_empty)),
+    "no ties": (
+        lambda recipe: recipe,
+        lambda: patched("generate.pooled.pooled_search", dependencies=lambda released: []),
+    ),
+    "no order inside cells": (
+        lambda recipe: recipe,
+        lambda: patched("generate.pooled.pooled_search", followers=lambda released, pooled, leaves: ()),
+    ),
     "no start along the tree": (
         lambda recipe: recipe,
         lambda: patched("generate.pooled.pooled_search", along_tree=lambda key, pooled, start: tuple(start.values())),

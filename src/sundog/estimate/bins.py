@@ -21,7 +21,7 @@ from sundog.estimate.families import families
 from sundog.estimate.hierarchy import estimate_leaves
 from sundog.queries import Marginal, Query
 from sundog.queries.marginal import one_way_axis
-from sundog.random.draws import draw_within
+from sundog.random.draws import at_positions, draw_within
 from sundog.random.keys import Key, split, uniforms
 from sundog.released import Measurement, Released
 
@@ -59,15 +59,25 @@ class Leaves:
         fine = self.within(axis)
         return np.bincount(fine.cells(axis), weights=fine.proportions, minlength=axis.size)
 
-    def decode(self, key: Key, axis: Axis, *, cells: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:
-        """Codes for cells of an axis."""
+    def decode(
+        self,
+        key: Key,
+        axis: Axis,
+        *,
+        cells: Int[np.ndarray, " rows"],
+        positions: Float[np.ndarray, " rows"] | None = None,
+    ) -> Int[np.ndarray, " rows"]:
+        """Codes for cells of an axis: anywhere inside a cell by its leaves, or at relative positions in [0, 1)."""
         leaf_key, inside_key = split(key, 2)
         fine = self.within(axis)
         places = fine.cells(axis)
         order = np.argsort(places, kind="stable")
-        sizes = np.bincount(places, minlength=axis.size)
-        drawn = order[draw_within(leaf_key, cells, weights=fine.proportions[order], sizes=sizes)]
-        return fine.axis.decode(drawn, uniforms(inside_key, len(cells)))
+        weights, sizes = fine.proportions[order], np.bincount(places, minlength=axis.size)
+        if positions is None:
+            drawn = draw_within(leaf_key, cells, weights=weights, sizes=sizes)
+            return fine.axis.decode(order[drawn], uniforms(inside_key, len(cells)))
+        drawn, inside = at_positions(cells, positions, weights=weights, sizes=sizes)
+        return fine.axis.decode(order[drawn], inside)
 
 
 def leaves_of(released: Released) -> dict[str, Leaves]:

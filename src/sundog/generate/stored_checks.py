@@ -178,6 +178,14 @@ def _pooled(state: PooledState) -> bool:
             cells.dtype.kind in "iu" and cells.shape == (rows,) and 0 <= cells.min() <= cells.max() < axis.size
             for cells, axis in zip(state.cells, state.axes, strict=True)
         )
+        and _inside(state.positions, state.schema, rows)
+    )
+
+
+def _inside(positions: Sequence[Any], schema: Schema, rows: int) -> bool:
+    """Whether these are positions inside cells: none, or one line or None per column."""
+    return len(positions) in (0, len(schema.columns)) and all(
+        places is None or (numbers(places, rows) and places.min() >= 0 and places.max() < 1) for places in positions
     )
 
 

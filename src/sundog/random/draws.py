@@ -7,7 +7,9 @@ perfectly correlated (the sampling fault of mbi 1.1).
 import numpy as np
 from jaxtyping import Float, Int
 
-from sundog.random.keys import Key, permutation, split, uniforms
+from sundog.random.keys import Key, permutation, split, uniforms, words
+
+TINY = 1e-12
 
 
 def draw_within(
@@ -25,7 +27,7 @@ def draw_within(
     ranks = np.arange(len(groups)) - (np.cumsum(counts) - counts)[ordered]
     positions = (ranks + uniforms(offset_key, len(sizes))[ordered]) / counts[ordered]
     drawn = np.empty(len(groups), dtype=np.int64)
-    drawn[order] = _inverse(ordered, positions, weights, sizes)
+    drawn[order], _ = at_positions(ordered, positions, weights=weights, sizes=sizes)
     return drawn
 
 
@@ -33,6 +35,18 @@ def evenly(key: Key, held: int, *, rows: int) -> Int[np.ndarray, " rows"]:
     """Which of the rows held to take for so many rows: each as often as the others, give or take one, in random order."""
     choose, order = split(key, 2)
     return permutation(choose, held)[np.arange(rows) * held // rows][permutation(order, rows)]
+
+
+def ranks_within(
+    key: Key, groups: Int[np.ndarray, " rows"], *, by: Float[np.ndarray, " rows"], number: int
+) -> Float[np.ndarray, " rows"]:
+    """Every row's rank in its group by some numbers, above 0 and below 1; ties in random order."""
+    order = np.lexsort((words(key, len(groups)), by, groups))
+    counts = np.bincount(groups, minlength=number)
+    ordered = groups[order]
+    ranks = np.empty(len(groups))
+    ranks[order] = (np.arange(len(groups)) - (np.cumsum(counts) - counts)[ordered] + 0.5) / counts[ordered]
+    return ranks
 
 
 def _grouped(
@@ -43,13 +57,14 @@ def _grouped(
     return order[np.argsort(within[order], kind="stable")]
 
 
-def _inverse(
+def at_positions(
     groups: Int[np.ndarray, " rows"],
     positions: Float[np.ndarray, " rows"],
+    *,
     weights: Float[np.ndarray, " items"],
     sizes: Int[np.ndarray, " groups"],
-) -> Int[np.ndarray, " rows"]:
-    """The item at each relative position in [0, 1) of its group's weight; a group without weight is uniform."""
+) -> tuple[Int[np.ndarray, " rows"], Float[np.ndarray, " rows"]]:
+    """The item at each relative position in [0, 1) of its group's weight, and how far inside it; no weight: uniform."""
     ends = np.cumsum(sizes)
     starts = ends - sizes
     totals = np.add.reduceat(weights, starts)
@@ -57,5 +72,6 @@ def _inverse(
     filled = np.where(np.repeat(empty, sizes), 1.0, weights)
     masses = np.where(empty, sizes, totals)
     shares = np.cumsum(filled / np.repeat(masses, sizes))  # each group adds 1
-    items = np.searchsorted(shares, groups + positions, side="right")
-    return np.clip(items, starts[groups], ends[groups] - 1)
+    items = np.clip(np.searchsorted(shares, groups + positions, side="right"), starts[groups], ends[groups] - 1)
+    own = np.maximum(filled[items] / masses[groups], TINY)
+    return items, np.clip((groups + positions - shares[items]) / own + 1, 0.0, 1 - TINY)

@@ -5,7 +5,7 @@
    changes of single cells; tables weigh by the precision they were measured with, margins a few times as much. Columns that
    follow from others are tied to them (ties).
 3. Decode every cell to a value through the one-way leaves (sundog.estimate.bins), so that numbers come out as fine as they were
-   measured.
+   measured; inside its cells a column follows the one that it follows most closely (sundog.estimate.pairs.within).
 
 The search of Private-GSD is what makes overlapping tables agree in rows; pooling first is what keeps it from fitting noise.
 """
@@ -24,6 +24,7 @@ from sundog.domain.rows import Rows
 from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
 from sundog.estimate.pairs.determined import dependencies
 from sundog.estimate.pairs.pool import Pooled, pool
+from sundog.estimate.pairs.within import followers, positions
 from sundog.generate.base import Ending, Fits, check_measured, in_registry
 from sundog.generate.genetic.search import Effort, Search
 from sundog.generate.independent import systematic
@@ -51,6 +52,8 @@ class PooledState:
     leaves: tuple[Leaves, ...]
     cells: tuple[Int[np.ndarray, " rows"], ...]
     ending: Ending = field(default_factory=Ending)
+    positions: tuple[Float[np.ndarray, " rows"] | None, ...] = ()
+    """Where inside its cell each row lies, column by column; None where it may lie anywhere. Empty: anywhere."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +93,16 @@ class PooledSearch:
         pooled = pool(released, leaves)
         names = released.schema.names
         count = min(released.rows, MOST_ROWS) if self.rows is None else self.rows
-        start, tree, search = split(key, 3)
+        start, tree, search, inside = split(key, 4)
         cells, ending = _start(start, [pooled.margins[name] for name in names], rows=count), Ending()
         if pooled.tables:
             cells = along_tree(tree, pooled, start=dict(zip(names, cells, strict=True)))
             cells, ending = self._searched(search, pooled, cells=cells, released=released)
         axes = tuple(pooled.axes[name] for name in names)
-        return PooledState(released.schema, axes, tuple(leaves[name] for name in names), cells, ending)
+        held = dict(zip(names, cells, strict=True))
+        lie = positions(inside, followers(released, pooled, leaves), axes=pooled.axes, cells=held)
+        own = tuple(leaves[name] for name in names)
+        return PooledState(released.schema, axes, own, cells, ending, tuple(lie.get(name) for name in names))
 
     def _searched(
         self, key: Key, pooled: Pooled, *, cells: tuple[Int[np.ndarray, " rows"], ...], released: Released
@@ -143,19 +149,19 @@ class PooledSearch:
         """Counted on the rows, decoded always in the same way."""
         from sundog.random.keys import key_of
 
-        rows = _decoded(key_of(0), state, state.cells)
+        rows = _decoded(key_of(0), state)
         return answer(query, rows) / len(rows)
 
     def sample(self, key: Key, state: PooledState, *, rows: int) -> Rows:
         """The rows, decoded; another number of them by repeating or leaving out rows as evenly as possible."""
         choose, decode = split(key, 2)
         chosen = evenly(choose, len(state.cells[0]), rows=rows)
-        return _decoded(decode, state, tuple(column[chosen] for column in state.cells))
+        return _decoded(decode, _chosen(state, chosen))
 
     def narrowed(self, state: PooledState, condition: Condition) -> PooledState | None:
         """The rows whose cells can satisfy a condition."""
         kept = np.flatnonzero(may_hold(condition, state.schema, axes=state.axes, cells=state.cells))
-        return replace(state, cells=tuple(column[kept] for column in state.cells)) if len(kept) else None
+        return _chosen(state, kept) if len(kept) else None
 
 
 def _start(key: Key, margins: list[Float[np.ndarray, " cells"]], *, rows: int) -> tuple[Int[np.ndarray, " rows"], ...]:
@@ -174,7 +180,16 @@ def _cell_schema(schema: Schema, pooled: Pooled) -> Schema:
     return Schema(tuple(columns))
 
 
-def _decoded(key: Key, state: PooledState, cells: tuple[Int[np.ndarray, " rows"], ...]) -> Rows:
-    keys = split(key, len(cells))
-    parts = zip(keys, state.leaves, state.axes, cells, strict=True)
-    return Rows(state.schema, tuple(leaf.decode(k, axis, cells=held) for k, leaf, axis, held in parts))
+def _chosen(state: PooledState, chosen: Int[np.ndarray, " rows"]) -> PooledState:
+    """The state with these of its rows."""
+    lie = tuple(None if places is None else places[chosen] for places in state.positions)
+    return replace(state, cells=tuple(column[chosen] for column in state.cells), positions=lie)
+
+
+def _decoded(key: Key, state: PooledState) -> Rows:
+    """Values for the cells."""
+    lie = state.positions or (None,) * len(state.cells)
+    parts = zip(split(key, len(state.cells)), state.leaves, state.axes, state.cells, lie, strict=True)
+    return Rows(
+        state.schema, tuple(leaf.decode(k, axis, cells=held, positions=at) for k, leaf, axis, held, at in parts)
+    )
