@@ -145,6 +145,7 @@ def test_the_whole_way(client, data, tmp_path):
     assert "sandbox" in report.headers["content-security-policy"]
     assert client.get(f"{release}/files/released.json").headers["content-disposition"].startswith("attachment")
     assert "teaching" in client.get(f"{release}/files/certificate.html").text
+    assert "independent: teaching" in client.get("/ledger").text
     assert not list(Path(tmp_path / "home").rglob("*.zip"))
     assert at in str(client.get(f"{at}/release").url)
 

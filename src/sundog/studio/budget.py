@@ -71,7 +71,8 @@ class Budgeted:
             method=self.method, ignore_unsupported=self.ignore_unsupported, workload=self.workload, adjust=self.adjust
         )
         charged = Charged(ledger, project.dataset)
-        return Synthesizer(project.schema, **vars(privacy), **vars(generation), **vars(charged), **vars(consent))
+        spending = vars(privacy) | vars(charged) | vars(consent)
+        return Synthesizer(project.schema, **spending, **vars(generation), purpose=self.purpose)
 
     def plan(self, project: Project) -> "Plan":
         """Expected errors at the chosen epsilon and around it; reads no data."""

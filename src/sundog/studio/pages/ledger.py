@@ -47,22 +47,22 @@ def show(studio: Studio, request: Request, **values: Any) -> Response:
 
 
 def _statement(account: Any) -> Statement:
+    from sundog.private.runs import runs_of
     from sundog.report.spending_chart import spending_chart
 
-    limit = account.limit
-    delta = limit.delta if limit is not None else None
+    limit, delta = account.limit, account.delta
     most = None if limit is None else _most(limit, account)
     spent, total = [], 0.0
     for entry in account.entries:
         total += entry.rho
         if entry.rho:
             spent.append((entry.time[:10], total))
-    lines = list(reversed(account.entries))
+    lines = runs_of(account, delta=delta)[::-1]
     return Statement(
         account.dataset,
         account.unit.describe() if account.unit else "nothing spent yet",
         account.rho,
-        account.epsilon(delta) if delta is not None and account.rho else None,
+        account.stated_epsilon(delta) if account.rho else None,
         delta,
         None if limit is None else limit.describe(),
         most,
