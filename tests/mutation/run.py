@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "tests"), str(ROOT / "src")]
 STATE = ROOT / "build" / "mutation.json"
-ENOUGH = 60.0
+ENOUGH = 20.0
 """CPU seconds of tests, as traced, that one fault may take."""
 TESTS = (
     "private", "privacy/test_survivors.py", "privacy/test_sensitivity.py", "privacy/test_ledger_identity.py", "sources",

@@ -264,3 +264,17 @@ def test_there_is_no_seed():
 
     for function in (noise.add_gaussian, noise.top_k):
         assert not {"seed", "key", "rng", "generator"} & set(inspect.signature(function).parameters)
+
+
+@pytest.mark.parametrize("scale", [2.0**-20, 0.3, 1.0, 2.5, 1e6])
+def test_the_lattice_is_as_fine_as_the_accounting_assumes(monkeypatch, scale):
+    """Conversions as a continuous Gaussian hold for noise of at least 2^40 lattice steps."""
+    seen = []
+
+    def recorded(*space, scale):
+        seen.append(scale)
+        return lambda zeros: zeros
+
+    monkeypatch.setattr(noise, "make_gaussian", recorded)
+    noise.add_gaussian(np.zeros(2, dtype=np.int64), scale)
+    assert 2.0**noise.LATTICE_BITS <= seen[0] < 2.0 ** (noise.LATTICE_BITS + 1)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import tables
 from sundog.domain import Schema
 from sundog.errors import UserError
-from sundog.sources import open_table
+from sundog.sources import frames, open_table
 
 
 def schema_of(**field):
@@ -197,3 +197,8 @@ def test_bytes_that_are_no_text_in_an_arrow_column_are_an_unknown_label():
     buffers = [None, pa.py_buffer(np.array([0, 1, 3], np.int32)), pa.py_buffer(b"1\xff\xfe")]
     table = pa.table({"x": pa.Array.from_buffers(pa.string(), 2, buffers)})
     assert tables.encoded(table, schema_of(categories=["1"])) == [[0, 1]]
+
+
+def test_what_is_no_number_among_objects_is_missing():
+    (column,) = frames._values(pd.Series([1.5, float("nan")], dtype=object))
+    assert column.to_pylist() == [1.5, None]

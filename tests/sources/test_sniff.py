@@ -59,3 +59,17 @@ def test_what_is_given_is_not_guessed():
     assert guess.dialect == {"encoding": "latin-1", "delimiter": ";"}
     assert guess.why == ()
     assert guess.columns == 2
+
+
+@pytest.mark.parametrize(("data", "columns"), [(b"1,2,3\n", 3), (b"a,b,c\n1,2\n3,4\n", 3), (b"", 0)])
+def test_columns_are_counted_on_the_first_line(data, columns):
+    assert guess_dialect([data], delimiter=",").columns == columns
+
+
+def test_two_lines_are_enough_to_see_that_there_is_no_header():
+    assert guess_dialect([b"1.5,2.5\n3.5,4.5\n"], delimiter=",").dialect == {"header": False}
+
+
+def test_utf_16_is_seen_where_half_of_the_letters_are_not_latin():
+    data = ("имя,code\n" + "иван,abc\n" * 20).encode("utf-16-le")
+    assert guess_dialect([data], delimiter=",").dialect["encoding"] == "utf-16le"

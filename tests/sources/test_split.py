@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sundog.domain.dialect import Dialect
-from sundog.sources import split
+from sundog.sources import lines, split
 from sundog.sources.split import Block, Marks, split_records
 
 MARKS = Marks.of(Dialect(), ",")
@@ -60,3 +60,11 @@ def test_an_open_quote_and_a_blank_line_are_told_by_the_number_of_cells():
         [["a", '"b'], [None, None], [None, None], ["", None], ["1", "2"]],
         [-2, 0, 0, 2, 4],
     )
+
+
+def test_an_open_quote_holds_back_no_more_than_a_limit(monkeypatch):
+    """What never ends is cut at a line feed, or where there is none, as it is."""
+    monkeypatch.setattr(lines, "LONGEST", 8)
+    marks = Marks.of(Dialect(multiline=True), ",")
+    assert next(lines._multiline_blocks(iter([b'"a\nbcdefgh', b"i"]), marks)) == [b'"a\n']
+    assert next(lines._multiline_blocks(iter([b'"abcdefgh', b"i"]), marks)) == [b'"abcdefgh']
