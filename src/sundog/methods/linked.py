@@ -23,6 +23,7 @@ from sundog.queries import Marginal, Query
 from sundog.random.keys import Key, split
 from sundog.released import Measurement, Released, Scores, Selection
 from sundog.released.per_view import of_view, same_parents, shared
+from sundog.select import Allocate
 
 SIBLINGS = 0.5
 """What siblings count for, in columns of rows."""
@@ -110,7 +111,8 @@ def view_recipe(view: View, schema: LinkedSchema) -> Recipe:
     def workload(flat: Schema) -> tuple[Query, ...]:
         return tuple(Marginal.of(flat, *pair) for pair in pairs(view))
 
-    return replace(METHODS["auto"], workload=workload, first=First(first, FIRST, shares))
+    rule = Allocate(checks_maps=view.root)  # below the root the search ties no columns
+    return replace(METHODS["auto"], rule=rule, workload=workload, first=First(first, FIRST, shares))
 
 
 def first_names(view: View, schema: LinkedSchema) -> tuple[str, ...]:

@@ -60,6 +60,8 @@ class Allocate:
         float, "The part of the tables' budget that checks of suspected dependencies take, if any.", Range(0.001, 0.5)
     ] = 0.01
     weights: tuple[float, ...] | None = None
+    checks_maps: bool = True
+    """Whether suspected dependencies are checked: not where no generator would follow them."""
     selects = False
     reads_model = False
     columns_first = True
@@ -92,9 +94,9 @@ class Allocate:
         if len(released.scores) != 1:
             return None
         if previous.scoring is None:
-            return _checking(released, rho=remaining_rho)
+            return _checking(released, rho=remaining_rho) if self.checks_maps else None
         suspected = suspicions(released, leaves_of(released))
-        if not most_checked(released, rho=self.share_checks * remaining_rho):
+        if not (self.checks_maps and most_checked(released, rho=self.share_checks * remaining_rho)):
             suspected = {}
         weights = self._weights(workload, released.schema)
         options = self._options(_by_label(workload, released.schema, suspected), workload, released)

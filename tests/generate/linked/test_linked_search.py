@@ -10,7 +10,7 @@ from sundog.domain.unit import PrivacyUnit
 from sundog.generate.linked import tables as kernel
 from sundog.generate.linked.linked_search import LinkedSearch, family_of, sample_linked
 from sundog.generate.linked.tables import GIVEN, MARGIN, SIBLINGS, WITHIN, Table, search
-from sundog.methods.linked import run_views
+from sundog.methods.linked import run_views, view_recipe
 from sundog.private.accountant import Budget
 from sundog.private.curator import Curator
 from sundog.private.spending import Spending
@@ -146,3 +146,8 @@ def test_pairs_of_siblings():
     assert as_pairs["pairs"] == {(a, b) for a in (0, 1, 2) for b in (0, 1, 2) if a != b} | {(4, 5), (5, 4)}
     nothing = pairs_of(np.empty(0, dtype=np.int64), np.empty(0), "pairs")
     assert len(nothing[0]) == len(nothing[1]) == 0
+
+
+def test_only_the_root_checks_what_follows_from_what():
+    facts = schema()
+    assert [view_recipe(view, facts).rule.checks_maps for view in facts.views] == [True, *[False] * (len(facts.views) - 1)]
