@@ -30,6 +30,9 @@ from sundog.generate.pooled.pooled_search import PooledState
 from sundog.generate.projection.gem import NetworkState
 from sundog.generate.projection.soft_table import Frame, SoftTable
 
+MOST_WEIGHT = 2.0**60
+"""More than any count of rows."""
+
 
 def numbers(array: Any, *shape: int | None) -> bool:
     """Whether this is an array of finite floats of this shape (None: any length but none)."""
@@ -40,8 +43,8 @@ def numbers(array: Any, *shape: int | None) -> bool:
 
 
 def proportions(array: Any, *shape: int) -> bool:
-    """Whether these are proportions: none negative, and not all zero."""
-    return numbers(array, *shape) and bool((array >= 0).all()) and float(array.sum()) > 0
+    """Whether these are proportions, or weights like them: none negative, not all zero, none so large that sums overflow."""
+    return numbers(array, *shape) and bool((array >= 0).all()) and 0 < float(array.max(initial=0.0)) <= MOST_WEIGHT
 
 
 def axes_of(axes: Sequence[Axis], schema: Schema) -> bool:

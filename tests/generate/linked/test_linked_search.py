@@ -150,4 +150,7 @@ def test_pairs_of_siblings():
 
 def test_only_the_root_checks_what_follows_from_what():
     facts = schema()
-    assert [view_recipe(view, facts).rule.checks_maps for view in facts.views] == [True, *[False] * (len(facts.views) - 1)]
+    assert [view_recipe(view, facts).rule.checks_maps for view in facts.views] == [
+        True,
+        *[False] * (len(facts.views) - 1),
+    ]
