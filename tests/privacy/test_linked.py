@@ -146,10 +146,48 @@ def test_of_equal_roots_one_is_used():
     np.testing.assert_array_equal(totals, answers({1: PLAIN}))
 
 
+def test_roots_without_a_key_are_left_out():
+    nameless = tables_of({1: PLAIN})
+    nameless["homes"] = {"id": [None, 1, None], "type": ["house", "flat", "house"]}
+    nameless["visits"] = {"parent": [1, None], "day": [0, 9], "kind": ["b", "a"]}
+    made = linked.LinkedSource(SCHEMA.package, {name: open_table(table) for name, table in nameless.items()})
+    size = sum(query.size for query in QUERIES)
+    totals = made.add_up(SCHEMA, UNIT["replace"], add=lambda rows, out: add_all(QUERIES, rows, out), size=size)
+    np.testing.assert_array_equal(totals, answers({1: PLAIN}))
+
+
+def curator_of(unit):
+    private = PrivateTables(SCHEMA.package, tables_of({1: CROWDED}))
+    return Curator(private, SCHEMA, spending=Spending(Budget(rho=1.0), "homes", unit=unit, ledger=MemoryLedger()))
+
+
+def test_linked_tables_are_never_counted_by_rows():
+    for unit in (PrivacyUnit("add-remove"), PrivacyUnit("replace"), PrivacyUnit("add-remove", "homes.id", 1)):
+        with pytest.raises(UserError, match="protected per root"):
+            curator_of(unit)
+
+
+def test_weights_are_told_by_the_view_alone():
+    persons = next(view for view in SCHEMA.views if view.name == "persons")
+    marginal = Marginal.of(SCHEMA, "persons.age")
+    by_another = Shared(marginal, "persons.#cards", 3)
+    square = int((answers({1: CROWDED}, [by_another]).astype(object) ** 2).sum())
+    assert square > sensitivity.squared(by_another, UNIT["add-remove"])  # so it must not be asked
+    curator = curator_of(UNIT["add-remove"])
+    for wrong in (
+        by_another,
+        Shared(marginal, persons.shares, 1),
+        Shared(marginal, persons.shares, persons.most, True),
+    ):
+        with pytest.raises(UserError, match="only shared queries"):
+            curator.measure([wrong], 0.5)
+        with pytest.raises(UserError, match="none of the schema's"):
+            Shared.from_json(wrong.to_json(), SCHEMA)
+    assert curator.remaining_rho == pytest.approx(1.0)
+
+
 def test_only_shared_queries_are_answered():
-    private = PrivateTables(SCHEMA.package, tables_of({1: PLAIN}))
-    spending = Spending(Budget(rho=1.0), "homes", unit=UNIT["add-remove"], ledger=MemoryLedger())
-    curator = Curator(private, SCHEMA, spending=spending)
+    curator = curator_of(UNIT["add-remove"])
     with pytest.raises(UserError, match="only shared queries"):
         curator.measure([Marginal.of(SCHEMA, "persons.age")], 0.5)
     with pytest.raises(UserError, match="must be declared"):

@@ -14,6 +14,7 @@ from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.queries import Marginal
 from sundog.released import Guarantee, Measurement, Payment, Released
+from sundog.released.read import read_parts
 from sundog.report.certificate import certificate, claim
 
 SCHEMA = tables.schema()
@@ -117,6 +118,26 @@ def test_a_wrong_standard_deviation_is_refused(tmp_path, stddev):
     (tmp_path / "r.json").write_text(json.dumps(changed(DOCUMENT, ("measurements", 0, "stddev"), stddev)))
     with pytest.raises(UserError, match="not a file of released measurements"):
         Released.load(tmp_path / "r.json")
+
+
+WRONG_PAYMENTS = [("stddev", "x"), ("scale", None), ("rho", 0.0), ("receipt", "x")]
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG_PAYMENTS)
+def test_details_that_a_certificate_cannot_print_or_that_contradict_the_payment_are_refused(name, value):
+    payment = {"receipt": "1", "mechanism": "gaussian", "label": "x", "rho": 0.1, "delta": 0.0, "details": {}}
+    document = {**DOCUMENT, "payments": [payment]}
+    read_parts(document)
+    payment["details"] = {name: value}
+    with pytest.raises(UserError):
+        read_parts(document)
+
+
+def test_an_epsilon_without_a_delta_is_refused():
+    guarantee = {**DOCUMENT["guarantee"], "epsilon": 1.0}
+    guarantee.pop("delta", None)
+    with pytest.raises(UserError, match="where epsilon is"):
+        read_parts({**DOCUMENT, "guarantee": guarantee})
 
 
 def test_the_claim():

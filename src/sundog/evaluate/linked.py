@@ -77,9 +77,9 @@ def linked_scores(
 def _of_view(subject: Comparison, view: View) -> Iterator[tuple[str, list[tuple[int, ...]]]]:
     """The figures of a view, and the sets of columns that each is over."""
     place = {name: k for k, name in enumerate(subject.schema.names)}
-    own = [place[name] for name in view.own if "#" not in name]
+    own = [place[name] for name in view.own if ".#" not in name]
     counts = [place[name] for name in view.own if is_count(name)]
-    given = [place[name] for name in view.given if "#" not in name]
+    given = [place[name] for name in view.given if ".#" not in name]
     if view.siblings:
         seconds = [place[f"{subject.schema.names[k]}{SECOND}"] for k in own]
         yield "siblings", [(a, b) for a in own for b in seconds]

@@ -199,7 +199,7 @@ def _codes(array: Any, length: int, size: int) -> bool:
 
 
 def _table_rows(table: TableRows) -> bool:
-    return _codes(table.parent, len(table.parent), 2**40) and bool((np.diff(table.parent) >= 0).all())
+    return _codes(table.parent, len(table.parent), 2**40) and bool((table.parent[1:] >= table.parent[:-1]).all())
 
 
 def _linked(state: LinkedState) -> bool:

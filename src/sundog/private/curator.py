@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Int
 
 from sundog.domain import Schema
+from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.rows import Rows
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
@@ -27,6 +28,7 @@ from sundog.private.table import PrivateTable, open_private
 from sundog.queries import Query, Shared, add_all, sensitivity
 from sundog.released import Measurement, NoiseKind, Released, Scores, Selection
 from sundog.sources.base import Source
+from sundog.sources.linked import LinkedSource
 
 NOISE = "Gaussian: OpenDP 0.16 discrete Gaussian on a lattice of step <= stddev * 2^-40, rounded to integers; Laplace: OpenDP 0.16 discrete Laplace; selection: OpenDP 0.16 noisy top-k; entropy: operating system"
 
@@ -45,6 +47,9 @@ class Curator:
         self._scores_released: list[Scores] = []
         self._measurements: list[Measurement] = []
         self._adjustments: list[Measurement] = []
+        linked = isinstance(self._source, LinkedSource), isinstance(schema, LinkedSchema)
+        if set(linked) != {self.unit.below}:
+            raise UserError("unit: linked tables are protected per root with everything below it, and only they are.")
         self._source.check(schema.fields, unit=self.unit.column)
         spending.check()
 
@@ -250,7 +255,7 @@ class Curator:
             raise UserError("measure: no query was given.")
         for name in {name for query in queries for name in query.columns}:
             schema.position(name)
-        if self.unit.below and not all(isinstance(query, Shared) for query in queries):
+        if self.unit.below and not all(isinstance(query, Shared) and query.is_of(schema) for query in queries):
             raise UserError(
                 "measure: of linked tables only shared queries can be asked; others have no bound per root."
             )

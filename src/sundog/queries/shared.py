@@ -21,6 +21,7 @@ import numpy as np
 from jaxtyping import Int
 
 from sundog.domain import Schema
+from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
@@ -55,6 +56,11 @@ class Shared(OneBlock):
     def columns(self) -> tuple[str, ...]:
         """The columns it looks at."""
         return (*self.marginal.columns, self.shares)
+
+    def is_of(self, schema: Schema) -> bool:
+        """Whether the schema has its view: another column would not tell the root's number of rows."""
+        views = schema.views if isinstance(schema, LinkedSchema) else ()
+        return (self.shares, self.most, self.every) in {(view.shares, view.most, view.root) for view in views}
 
     @property
     def size(self) -> int:
@@ -114,11 +120,13 @@ class Shared(OneBlock):
     def from_json(cls, document: Mapping[str, Any], schema: Schema) -> "Shared":
         """The query that `to_json` described."""
         shares, most, every = document["shares"], document["most"], document["every"]
-        if (
-            not isinstance(shares, str)
-            or type(most) is not int
-            or schema.column(shares).size != most
-            or (every and most != 1)
-        ):
+        made = cls(Marginal.from_json(document["marginal"], schema), shares, most, every is True)
+        fits = (
+            isinstance(shares, str)
+            and type(most) is int
+            and schema.column(shares).size == most
+            and not (every and most > 1)
+        )
+        if not fits or (isinstance(schema, LinkedSchema) and not made.is_of(schema)):
             raise UserError("query 'shared': its view is none of the schema's.")
-        return cls(Marginal.from_json(document["marginal"], schema), shares, most, every is True)
+        return made

@@ -55,7 +55,7 @@ def by_table(released: Released) -> list[Released]:
 
 
 def _own_columns(flat: Released, view: View) -> Released:
-    names = [name for name in view.own if "#" not in name]
+    names = [name for name in view.own if ".#" not in name]
     known = [m for m in flat.measurements if len(m.query.columns) == 1 and m.query.columns[0] in names]
     return replace(flat, schema=Schema(tuple(flat.schema.column(name) for name in names)), measurements=tuple(known))
 

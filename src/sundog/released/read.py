@@ -20,6 +20,8 @@ from sundog.sizes import MOST_ROWS, whole_number
 LEAST_STDDEV, MOST_STDDEV = 2.0**-21, 2.0**58
 """What noise of the allowed scales can have; see private.noise."""
 MOST_MEASUREMENTS = 10**6
+LINE = {"receipt", "mechanism", "what", "rho", "delta"}
+"""What a certificate says of a payment beside its details."""
 UNIT = {"neighbours", "column", "rows", "below"}
 
 
@@ -79,6 +81,8 @@ def _guarantee(document: Mapping[str, Any]) -> Guarantee:
     if accounting not in ("gaussian", "zcdp"):
         raise UserError(f"accounting: found {accounting[:40]!r}; allowed are gaussian and zcdp.")
     stated = {name: _number(document, name) for name in ("epsilon", "delta") if document.get(name) is not None}
+    if "epsilon" in stated and "delta" not in stated:
+        raise UserError("delta: it must be stated where epsilon is.")
     return Guarantee(
         PrivacyUnit(**unit), accounting, _number(document, "rho"), _number(document, "delta_spent", most=1.0), **stated
     )
@@ -89,6 +93,10 @@ def _payment(document: Mapping[str, Any]) -> Payment:
     details = _of(document, "details", Mapping)
     if not all(isinstance(value, str | int | float | None) for value in details.values()):
         raise UserError("details: each must be a text or a number.")
+    if LINE & set(details):
+        raise UserError("details: they cannot say anew what the payment says.")
+    for name in {"stddev", "scale"} & set(details):
+        _number(details, name)
     return Payment(**texts, rho=_number(document, "rho"), delta=_number(document, "delta", most=1.0), details=details)
 
 

@@ -3,7 +3,7 @@
 Every table is read by the source of its kind and encoded by the same code as a single table; keys are compared as texts, as
 `--unit` compares them. What one root contributes depends on its own record and on the rows below it, and on nothing else:
 
-- Of roots with equal keys one is kept, and of the children of one parent at most `maximumPerParent`: those with the
+- A root without a key is left out. Of roots with equal keys one is kept, and of the children of one parent at most `maximumPerParent`: those with the
   smallest hash of the row and its keys.
 - A row whose parent is not there (an orphan) is left out. A row whose parent key occurs under several roots is below each.
 - Order within a parent is by the order column, then by that hash.
@@ -131,7 +131,7 @@ class LinkedSource:
             order = (
                 permutation(each, len(rows)) if self.package.table(name).parent is not None else np.arange(len(rows))
             )
-            free = {column: codes[order] for column, codes in rows.columns.items() if "#" not in column}
+            free = {column: codes[order] for column, codes in rows.columns.items() if ".#" not in column}
             held[name] = replace(rows, columns=rows.columns | free)
         return LinkedSource(self.package, self.tables, held)
 
@@ -211,7 +211,7 @@ def _hold(table: LinkedTable, source: Source, parent: _Held | None) -> _Held:
     """Read a table, link it to its parent, and keep at most the declared rows of each."""
     rows, keys, rank = _read(table, source)
     own = keys[0] if table.key is not None else pa.nulls(len(rank), pa.string())
-    place, above = (np.arange(len(rank)), _groups(own)) if parent is None else _joined(keys[-1], parent.key)
+    place, above = _grouped(own) if parent is None else _joined(keys[-1], parent.key)
     order = np.lexsort((rank[place], above))
     place, above = place[order], above[order]
     kept = within(above) < table.most
@@ -238,9 +238,11 @@ def _read(table: LinkedTable, source: Source) -> tuple[Rows, list[pa.Array], Int
     return rows, texts, np.concatenate([np.empty(0, np.uint64), *(rank for _, _, rank in batches)])
 
 
-def _groups(keys: pa.Array) -> Int[np.ndarray, " rows"]:
-    """A number for every key; roots without a key are one unit."""
-    return numpy_of(pc.fill_null(keys.dictionary_encode().indices.cast(pa.int64()), -1)) + 1
+def _grouped(keys: pa.Array) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " rows"]]:
+    """Roots that have a key, and a number for each key: without one, nothing says whose record it is."""
+    numbers = numpy_of(pc.fill_null(keys.dictionary_encode().indices.cast(pa.int64()), -1))
+    place = np.flatnonzero(numbers >= 0)
+    return place, numbers[place]
 
 
 def _joined(wanted: pa.Array, keys: pa.Array) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " rows"]]:

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from linked_tables import below, package, schema
+from linked_tables import below, key, label, package, schema
 from sundog.domain.linked.package import Package
 from sundog.domain.linked.reading import declared
 from sundog.domain.linked.views import LinkedSchema
@@ -87,6 +87,20 @@ WRONG = {
     "no schema": (lambda d: resource(d, 1).pop("schema"), "has no schema"),
     "an unknown unit": (lambda d: d.update(privacyUnit="towns"), "no private table"),
     "an unknown order": (lambda d: resource(d, 2).update(orderBy=["when"]), "'when' is not among"),
+    "keys that are no list": (
+        lambda d: resource(d, 1)["schema"].update(foreignKeys=5),
+        "foreignKeys: it must be a list",
+    ),
+    "a reference to no name": (
+        lambda d: resource(d, 1)["schema"]["foreignKeys"][0]["reference"].update(resource=["homes"]),
+        "2 tables have no parent",
+    ),
+    "a unit that is no name": (lambda d: d.update(privacyUnit=["homes"]), "no private table"),
+    "public in words": (lambda d: resource(d, 2).update(public="false"), "public: it must be true or false"),
+    "more rows than can be weighed": (
+        lambda d: [resource(d, k).update(maximumPerParent=10_000) for k in (1, 3)],
+        "'cards': with maximumPerParent of the tables above it",
+    ),
     "a wrong field": (lambda d: resource(d, 1)["schema"]["fields"][2].update(type="nope"), "table 'persons'"),
 }
 
@@ -96,6 +110,33 @@ def test_what_is_wrong_is_named(name):
     change, words = WRONG[name]
     with pytest.raises(UserError, match=words):
         Package.from_json(changed(change))
+
+
+@pytest.mark.parametrize("name", ["#persons", "#unit", "x.#y", "age@2", "@2"])
+def test_names_that_views_use_are_refused(name):
+    for table in range(3):
+        document = package()
+        resource(document, table)["schema"]["fields"].append(label(name, "a", "b"))
+        with pytest.raises(UserError, match="rename it"):
+            Package.from_json(document)
+
+
+def test_only_a_root_of_one_label_is_bare():
+    document = package()
+    resource(document, 0)["schema"]["fields"] = [key("id")]
+    made = Package.from_json(document)
+    assert made.root.bare
+    assert Package.from_json(made.document).root.bare
+    resource(document, 0)["schema"]["fields"] = [key("id"), label("#unit", "a", "b")]
+    with pytest.raises(UserError, match="rename it"):
+        Package.from_json(document)
+
+
+def test_keys_are_kept_as_they_were_understood():
+    document = package()
+    resource(document, 1)["schema"]["foreignKeys"][0]["note"] = "secret"
+    resource(document, 1)["title"] = {"note": "secret"}
+    assert "secret" not in str(LinkedSchema.from_document(document).to_json())
 
 
 def test_one_table_and_several_are_told_apart():

@@ -18,6 +18,8 @@ from sundog.errors import UserError
 from sundog.sizes import whole_number
 
 MOST_CHILDREN = 10_000
+MOST_PER_ROOT = 1_000_000
+"""Beyond 2^20 rows of one root, a row would have no weight left."""
 UNIT = "#unit"
 KEPT = ("name", "title", "privacyUnit")
 KEPT_OF_TABLE = ("name", "title", "maximumPerParent", "minimumPerParent", "orderBy")
@@ -86,7 +88,9 @@ class Package:
         tables = tuple(_table(resources[name], links[name]) for name in ordered)
         _check_references(tables)
         name = document.get("name")
-        return Package(tables, _known(document, tables, resources), name if isinstance(name, str) else None)
+        package = Package(tables, _known(document, tables, resources), name if isinstance(name, str) else None)
+        _check_sizes(package)
+        return package
 
     @staticmethod
     def load(path: str | Path) -> "Package":
@@ -110,6 +114,10 @@ def _resources(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
             raise UserError(f"package: two resources are named {name!r}; rename one.")
         if not isinstance(resource.get("schema"), Mapping):
             raise UserError(f"table {name!r}: it has no schema; give its fields under 'schema'.")
+        if not isinstance(resource.get("public", False), bool):
+            raise UserError(f"table {name!r} public: it must be true or false.")
+        if not isinstance(resource["schema"].get("foreignKeys", []), list):
+            raise UserError(f"table {name!r} foreignKeys: it must be a list of keys.")
         if not resource.get("public"):
             found[name] = resource
     if not found:
@@ -120,11 +128,11 @@ def _resources(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 def _root(document: Mapping[str, Any], resources: Mapping[str, Mapping[str, Any]]) -> str:
     named = document.get("privacyUnit")
     if named is not None:
-        if named not in resources:
+        if not isinstance(named, str) or named not in resources:
             raise UserError(
                 f"package privacyUnit: {str(named)[:60]!r} is no private table; there are {_listed(resources)}."
             )
-        return str(named)
+        return named
     free = [name for name, resource in resources.items() if not _links(resource, resources)]
     if len(free) != 1:
         raise UserError(
@@ -140,8 +148,8 @@ def _links(resource: Mapping[str, Any], resources: Mapping[str, Any]) -> list[tu
     for key in resource["schema"].get("foreignKeys", ()):
         reference = key.get("reference", {}) if isinstance(key, Mapping) else {}
         other = reference.get("resource") if isinstance(reference, Mapping) else None
-        if other in resources and other != resource["name"]:
-            found.append((_one(key, "fields", resource), str(other), _one(reference, "fields", resource)))
+        if isinstance(other, str) and other in resources and other != resource["name"]:
+            found.append((_one(key, "fields", resource), other, _one(reference, "fields", resource)))
     return found
 
 
@@ -192,6 +200,8 @@ def _table(resource: Mapping[str, Any], link: tuple[str, str, str] | None) -> Li
         schema = Schema.from_json(_modelled(document, [each for each in (key, own) if each], root=link is None))
     except UserError as error:
         raise UserError(f"table {name!r}: {error}") from None
+    bare = link is None and schema.names == (UNIT,) and schema.column(UNIT).size == 1
+    _check_names(name, () if bare else schema.fields)
     most, least = 1, 1
     if link is not None:
         if "maximumPerParent" not in resource:
@@ -214,8 +224,28 @@ def _table(resource: Mapping[str, Any], link: tuple[str, str, str] | None) -> Li
         order=_order(resource, schema),
         path=path if isinstance(path, str) else None,
         parent_key=parent_key,
-        bare=schema.names == (UNIT,),
+        bare=bare,
     )
+
+
+def _check_names(table: str, fields: Sequence[str]) -> None:
+    """Names that the views give to columns of their own are not free: two columns of one name would be one."""
+    for name in fields:
+        if name.startswith("#") or ".#" in name or name.endswith("@2"):
+            raise UserError(
+                f"table {table!r}: field {name!r} has a name that linked tables use for numbers of children, places and "
+                "siblings (it begins with '#', holds '.#' or ends in '@2'); rename it."
+            )
+
+
+def _check_sizes(package: Package) -> None:
+    """The bounds of all tables on the way down multiply."""
+    for table in package.tables:
+        if package.most_per_root(table.name) > MOST_PER_ROOT:
+            raise UserError(
+                f"table {table.name!r}: with maximumPerParent of the tables above it, one record of {package.root.name!r} may "
+                f"have more than {MOST_PER_ROOT} rows in it; lower one of them."
+            )
 
 
 def _check_references(tables: Sequence[LinkedTable]) -> None:
@@ -274,10 +304,18 @@ def _known(
     listed = []
     for table in tables:
         resource = resources[table.name]
-        kept = {name: resource[name] for name in KEPT_OF_TABLE if name in resource}
-        keys = {name: resource["schema"][name] for name in ("primaryKey", "foreignKeys") if name in resource["schema"]}
-        listed.append({**kept, "schema": {**table.schema.to_json(), **keys}})
+        kept = {name: resource[name] for name in KEPT_OF_TABLE if isinstance(resource.get(name), str | int | list)}
+        listed.append({**kept, "schema": {**table.schema.to_json(), **_keys(table)}})
     return {**top, "privacyUnit": tables[0].name, "resources": listed}
+
+
+def _keys(table: LinkedTable) -> dict[str, Any]:
+    """The keys of a table as a Table Schema says them."""
+    keys: dict[str, Any] = {} if table.key is None else {"primaryKey": [table.key]}
+    if table.parent is not None:
+        reference = {"resource": table.parent, "fields": [table.parent_key]}
+        keys["foreignKeys"] = [{"fields": [table.foreign_key], "reference": reference}]
+    return keys
 
 
 def _listed(names: Any) -> str:
