@@ -7,9 +7,12 @@ import pytest
 
 import sundog
 from example_tables import SCHEMA, table
-from sundog.api.options import Charged, Consent, Generation, Privacy
+from sundog.api.options import Charged, Consent, Generation, Privacy, Purpose
 
-DOORS = {sundog.Synthesizer: (Privacy, Charged, Generation, Consent), sundog.adjust: (Privacy, Charged, Consent)}
+DOORS = {
+    sundog.Synthesizer: (Privacy, Charged, Generation, Consent, Purpose),
+    sundog.adjust: (Privacy, Charged, Consent, Purpose),
+}
 
 
 @pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)

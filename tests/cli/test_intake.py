@@ -39,7 +39,7 @@ def test_after_the_edits_every_cell_is_read(place):
     assert found["rows"] == 600
     assert found["lines"] == {"lines": 600, "short": 0, "long": 0, "blank": 0, "unclosed": 0}
     missing = {column["name"]: column["missing"] for column in found["columns"] if column["missing"]}
-    assert missing.keys() == {"Entlassung", "Diabetes", "Raucher", "Temperatur", "Blutdruck"}
+    assert missing.keys() == {"Entlassung - Aufnahme", "Diabetes", "Raucher", "Temperatur", "Blutdruck"}
 
 
 def test_a_release_needs_no_warning_and_names_the_review(place):

@@ -39,7 +39,7 @@ def test_what_is_supported_is_fitted(generator, name):
 
 
 def test_every_class_can_be_fitted_by_some_generator():
-    for name in CLASSES:
+    for name in set(CLASSES) - {"shared"}:  # of linked tables: tests/generate/linked
         assert any(len(supported(made(generator), name)) == len(EXAMPLES[name]) for generator in GENERATORS), name
 
 

@@ -16,6 +16,7 @@ from private.test_curator import QUESTIONS, check_order
 from sundog.domain.unit import PrivacyUnit
 from sundog.private import curator as curator_module
 from sundog.private import noise
+from sundog.private.account import Receipt
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
 from sundog.private.spending import Spending
@@ -149,9 +150,7 @@ def test_rows_per_unit_forgotten_is_killed_by_enumeration(monkeypatch):
 def test_units_that_are_not_bounded_are_killed_by_the_ledger_check(monkeypatch):
     checks._tables.cache_clear()
     stream = DuckTable._stream
-    monkeypatch.setattr(
-        DuckTable, "_stream", lambda self, parts, _, reads: stream(self, parts, PrivacyUnit(), reads=reads)
-    )
+    monkeypatch.setattr(DuckTable, "_stream", lambda self, parts, _: stream(self, parts, PrivacyUnit()))
     killed(checks.check_charges_cover_the_noise, PrivacyUnit("add-remove", "u", 2))
     checks._tables.cache_clear()
 
@@ -206,7 +205,7 @@ def test_charging_after_the_noise_is_killed_by_the_order_check(monkeypatch, own_
     def later(self, dataset, charges, **options):
         receipts = charge(self, dataset, waiting.pop(), **options) if waiting else []
         waiting.append(charges)
-        return [*receipts, *curator_module.np.arange(len(charges))][-len(charges) :]
+        return [*receipts, *(Receipt(dataset, number) for number in range(len(charges)))][-len(charges) :]
 
     monkeypatch.setattr(Ledger, "charge", later)
     killed(checks.check_charged_before_noise, own_ledger, ADD)

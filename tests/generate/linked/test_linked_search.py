@@ -1,5 +1,7 @@
 """Linked search: counts are kept right by every change, links hold, and structure comes out where noise is small."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from linked_tables import random_homes, schema, tables_of
 from privacy.stand_ins import MemoryLedger
 from sundog.domain.linked.structure import pairs_of, within
 from sundog.domain.unit import PrivacyUnit
+from sundog.errors import UserError
 from sundog.generate.linked import tables as kernel
 from sundog.generate.linked.linked_search import LinkedSearch, family_of, sample_linked
 from sundog.generate.linked.tables import GIVEN, MARGIN, SIBLINGS, WITHIN, Table, search
@@ -154,3 +157,20 @@ def test_only_the_root_checks_what_follows_from_what():
         True,
         *[False] * (len(facts.views) - 1),
     ]
+
+
+@pytest.mark.parametrize("harm", ["cells", "map", "given"])
+def test_tables_that_do_not_fit_are_refused(harm):
+    cells, tables, family = problem()
+    if harm == "cells":
+        cells[0, 0] = 3
+    place = {"map": 1, "given": 2}.get(harm, 0)
+    bent = {"map": {"second_map": np.array([0, 1, 2])}, "given": {"second_map": np.zeros(3, dtype=np.int64)}}.get(
+        harm, {}
+    )
+    tables[place] = replace(tables[place], **bent)
+    with pytest.raises(UserError, match="does not fit"):
+        search(
+            1, cells, tables=tables, family=family, movable=np.ones(cells.shape, dtype=bool), banned=np.array([-1, -1]),
+            passes=1, tolerance=0.0,
+        )  # fmt: skip

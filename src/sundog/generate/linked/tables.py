@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numba import njit
 
+from sundog.errors import UserError
 from sundog.generate.genetic.candidates import below
 
 MARGIN, WITHIN, GIVEN, SIBLINGS = 0, 1, 2, 3
@@ -59,6 +60,8 @@ def search(
 ) -> Int[np.ndarray, "columns rows"]:
     """The cells after the search; `movable` says which may change, `banned` names a cell that no row may take (or -1)."""
     cells = np.ascontiguousarray(cells, dtype=np.int32)
+    for table in tables:
+        _check(table, cells)
     packed = _packed(tables, len(cells))
     counts = np.zeros(len(packed.target))
     ties = (family.row_weight, family.pair_weight, *family.after, *family.before)
@@ -74,6 +77,18 @@ def search(
             break
         loss = now
     return cells
+
+
+def _check(table: Table, cells: Int[np.ndarray, "columns rows"]) -> None:
+    """Refuse a table that the compiled search would read or write beyond its ends."""
+    maps = [(table.first_map, table.target.shape[0])]
+    maps += [(table.second_map, table.target.shape[1])] if table.kind != MARGIN else []
+    inside = all(len(each) and each.min() >= 0 and each.max() < size for each, size in maps)
+    held = [(table.first, table.first_map)]
+    held += [(table.second, table.second_map)] if table.kind in (WITHIN, SIBLINGS) else []
+    known = all(cells[column].min(initial=0) >= 0 and cells[column].max(initial=0) < len(each) for column, each in held)
+    if not (inside and known and (table.kind != GIVEN or len(table.second_map) == cells.shape[1])):
+        raise UserError("linked search: a table does not fit the rows; its cells lie outside its axes.")
 
 
 @dataclass(frozen=True, eq=False)
