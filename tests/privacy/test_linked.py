@@ -174,7 +174,9 @@ def test_weights_are_told_by_the_view_alone():
     square = int((answers({1: CROWDED}, [by_another]).astype(object) ** 2).sum())
     assert square > sensitivity.squared(by_another, UNIT["add-remove"])  # so it must not be asked
     curator = curator_of(UNIT["add-remove"])
+    elsewhere = Shared(Marginal.of(SCHEMA, "persons.age@2"), persons.shares, persons.most)
     for wrong in (
+        elsewhere,
         by_another,
         Shared(marginal, persons.shares, 1),
         Shared(marginal, persons.shares, persons.most, True),

@@ -140,6 +140,15 @@ def test_an_epsilon_without_a_delta_is_refused():
         read_parts({**DOCUMENT, "guarantee": guarantee})
 
 
+def test_scores_of_nothing_and_a_unit_of_linked_tables_are_refused():
+    empty = {"candidates": [], "values": [], "stddev": 1.0, "receipt": "x"}
+    with pytest.raises(UserError, match="scores"):
+        read_parts({**DOCUMENT, "scores": [empty]})
+    guarantee = {**DOCUMENT["guarantee"], "unit": {**DOCUMENT["guarantee"]["unit"], "below": True}}
+    with pytest.raises(UserError, match="linked tables, and only they"):
+        read_parts({**DOCUMENT, "guarantee": guarantee})
+
+
 def test_the_claim():
     guarantee = released().guarantee
     assert claim(guarantee) == (

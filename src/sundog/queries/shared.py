@@ -58,9 +58,14 @@ class Shared(OneBlock):
         return (*self.marginal.columns, self.shares)
 
     def is_of(self, schema: Schema) -> bool:
-        """Whether the schema has its view: another column would not tell the root's number of rows."""
-        views = schema.views if isinstance(schema, LinkedSchema) else ()
-        return (self.shares, self.most, self.every) in {(view.shares, view.most, view.root) for view in views}
+        """Whether the schema has its view, with its columns: another one would not tell the root's number of rows."""
+        if not isinstance(schema, LinkedSchema):
+            return False
+        return any(
+            (self.shares, self.most, self.every) == (view.shares, view.most, view.root)
+            and set(self.marginal.columns) <= set(schema.of_view(view).names)
+            for view in schema.views
+        )
 
     @property
     def size(self) -> int:

@@ -11,6 +11,7 @@ from typing import Any, get_args
 from sundog.arrays import whole_array
 from sundog.domain import Schema
 from sundog.domain.linked.reading import schema_from
+from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.queries import Query, load_query
@@ -28,11 +29,14 @@ UNIT = {"neighbours", "column", "rows", "below"}
 def read_parts(document: Mapping[str, Any]) -> dict[str, Any]:
     """The parts of a release, by the names of its fields."""
     schema = schema_from(_of(document, "schema", Mapping))
+    guarantee = _guarantee(_of(document, "guarantee", Mapping))
+    if guarantee.unit.below != isinstance(schema, LinkedSchema):
+        raise UserError("unit: linked tables, and only they, protect a record with everything below it.")
     rows = document.get("publicRows")
     return {
         "schema": schema,
         "measurements": tuple(_measurement(item, schema) for item in _items(document, "measurements")),
-        "guarantee": _guarantee(_of(document, "guarantee", Mapping)),
+        "guarantee": guarantee,
         "payments": tuple(_payment(item) for item in _items(document, "payments")),
         "dataset": _of(document, "dataset", str),
         "public_rows": None if rows is None else whole_number("publicRows", rows, least=0, most=MOST_ROWS),
@@ -57,7 +61,7 @@ def _measurement(item: Mapping[str, Any], schema: Schema) -> Measurement:
 def _scores(item: Mapping[str, Any], schema: Schema) -> Scores:
     candidates = tuple(_query(query, schema) for query in _items(item, "candidates"))
     values = whole_array("scores", _of(item, "values", list), dimensions=1)
-    if len(values) != sum(query.size // query.block for query in candidates):
+    if not candidates or len(values) != sum(query.size // query.block for query in candidates):
         raise UserError(f"scores: found {len(values)}, which are not one per block of the candidates.")
     stddev = _number(item, "stddev", least=LEAST_STDDEV, most=MOST_STDDEV)
     return Scores(candidates, values, stddev, _of(item, "receipt", str))
