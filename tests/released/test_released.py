@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import tables
 from sundog.domain import Schema
+from sundog.domain.dialect import Dialect
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.queries import Marginal
@@ -178,3 +179,10 @@ def test_the_certificate_says_where_records_span_lines():
     spanning = Schema.from_json(SCHEMA.to_json() | {"dialect": {"multiline": True}})
     assert certificate(replace(released(), schema=spanning))["records"] is not None
     assert certificate(released())["records"] is None
+
+
+@pytest.mark.parametrize(("encoding", "said"), [("utf-16", True), ("utf-16le", True), ("utf-8", False)])
+def test_the_certificate_says_what_a_record_is_in_utf_16(encoding, said):
+    written = replace(released().schema, dialect=Dialect(encoding=encoding))
+    found = certificate(replace(released(), schema=written))["records"]
+    assert (found is not None and "pairs of bytes" in found) is said

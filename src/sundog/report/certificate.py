@@ -14,6 +14,7 @@ from importlib.resources import files as resources
 from pathlib import Path
 from typing import Any
 
+from sundog.domain.dialect import Dialect
 from sundog.domain.origin import MEANING
 from sundog.released import Guarantee, Payment, Released
 from sundog.report.choices import choices
@@ -27,6 +28,12 @@ PAGE = "certificate.html"
 RECORDS = (
     "Text files were read as records that may span lines (dialect: multiline). The guarantee is for records as they are "
     "parsed: a quote that is not closed joins lines into one record."
+)
+
+
+PAIRS = (
+    "Text files were read as UTF-16. The guarantee is for records that consist of whole pairs of bytes: a single byte that is lost "
+    "or added changes every record after it."
 )
 
 
@@ -66,11 +73,18 @@ def certificate(
         "accounting": guarantee.accounting,
         "noise": released.noise,
         "rowCount": "public" if released.public_rows is not None else "private, estimated from released totals",
-        "records": RECORDS if released.schema.dialect.multiline else None,
+        "records": _records(released.schema.dialect),
         "choices": list(choices(released)),
         "payments": [_line(payment) for payment in released.payments],
         "files": dict(files or {}),
     }
+
+
+def _records(dialect: Dialect) -> str | None:
+    """What must be said of how text files become records; nothing where a line of bytes is one."""
+    said = [RECORDS] if dialect.multiline else []
+    said += [PAIRS] if dialect.encoding.startswith("utf-16") else []
+    return " ".join(said) or None
 
 
 def claim(guarantee: Guarantee) -> str:
