@@ -173,3 +173,12 @@ def test_a_root_with_a_key_alone_keeps_people_together(frames, tmp_path):
         table.groupby("parent").size().value_counts(normalize=True) for table in (frames["visits"], made["visits"])
     )
     assert abs(real - drawn.reindex(real.index, fill_value=0)).max() < 0.12
+
+
+def test_a_root_with_a_key_alone_takes_no_table(frames, tmp_path):
+    document = package()
+    document["resources"] = [document["resources"][0], document["resources"][2]]
+    document["resources"][0]["schema"]["fields"] = document["resources"][0]["schema"]["fields"][:1]
+    model = sundog.Synthesizer(document, epsilon=5.0, delta=1e-6, dataset="v", ledger=tmp_path / "l")
+    with pytest.raises(UserError, match="nothing but its key"):
+        model.fit({"homes": frames["homes"], "visits": frames["visits"]})

@@ -186,3 +186,10 @@ def test_the_certificate_says_what_a_record_is_in_utf_16(encoding, said):
     written = replace(released().schema, dialect=Dialect(encoding=encoding))
     found = certificate(replace(released(), schema=written))["records"]
     assert (found is not None and "pairs of bytes" in found) is said
+
+
+def test_a_delta_above_one_is_none():
+    document = released().to_json()
+    document["guarantee"] |= {"epsilon": 1.0, "delta": 5}
+    with pytest.raises(UserError, match="delta"):
+        Released.from_json(document)

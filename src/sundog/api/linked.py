@@ -85,11 +85,17 @@ def linked_search(generation: Generation) -> LinkedSearch:
 
 def located(package: Package, data: Any) -> dict[str, Any]:
     """Where each table is: frames by name, a folder, a package file, a database."""
+    root = package.root
+    if root.bare and (root.path is not None or (isinstance(data, Mapping) and root.name in data)):
+        raise UserError(
+            f"table {root.name!r}: it has nothing but its key, so its records are the keys that the rows below it name; leave out "
+            "its 'path', and do not give a table for it."
+        )
     if isinstance(data, Mapping):
         lacking = [table.name for table in package.tables if table.name not in data and not table.bare]
         if lacking:
             raise UserError(f"linked tables: {lacking[0]!r} is not among what was given; give a table for each name.")
-        return {table.name: data[table.name] for table in package.tables if table.name in data}
+        return {table.name: data[table.name] for table in _read_from(package)}
     if not isinstance(data, str | Path):
         raise UserError(
             "linked tables: give a mapping of names to tables, a folder, or the path of a datapackage.json."
@@ -103,7 +109,7 @@ def located(package: Package, data: Any) -> dict[str, Any]:
 
 def _read_from(package: Package) -> list[LinkedTable]:
     """The tables that lie somewhere: a root with nothing but a key need not."""
-    return [table for table in package.tables if not table.bare or table.path is not None]
+    return [table for table in package.tables if not table.bare]
 
 
 def _file(folder: Path, name: str, path: str | None) -> Path:

@@ -266,7 +266,8 @@ class Curator:
         most = max(float(np.abs(np.asarray(estimate, dtype=np.float64)).sum()) for estimate in selection.estimates)
         weight = 1 if selection.weights is None else max(selection.weights)
         penalty = 0 if selection.penalties is None else max(map(abs, selection.penalties))
-        if not (most + MOST_ROWS) * weight + penalty < MOST_SCORE:
+        scale = max(query.scale if isinstance(query, Shared) else 1 for query in selection.candidates)
+        if not (most + MOST_ROWS * scale) * weight + penalty < MOST_SCORE:
             raise UserError(
                 "selection: its estimates, weights or penalties are too large; scores must stay below 2^62."
             )

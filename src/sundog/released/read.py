@@ -84,7 +84,8 @@ def _guarantee(document: Mapping[str, Any]) -> Guarantee:
     accounting = _of(document, "accounting", str)
     if accounting not in ("gaussian", "zcdp"):
         raise UserError(f"accounting: found {accounting[:40]!r}; allowed are gaussian and zcdp.")
-    stated = {name: _number(document, name) for name in ("epsilon", "delta") if document.get(name) is not None}
+    most = {"epsilon": 1e300, "delta": 1.0}
+    stated = {name: _number(document, name, most=most[name]) for name in most if document.get(name) is not None}
     if "epsilon" in stated and "delta" not in stated:
         raise UserError("delta: it must be stated where epsilon is.")
     return Guarantee(
