@@ -147,7 +147,7 @@ def table(result: Mapping[str, Any]) -> str:
 
 def main() -> None:
     parser = harness.options(__doc__)
-    parser.add_argument("--tables", nargs="+", default=list(FULL["tables"]))
+    parser.add_argument("--tables", nargs="*", default=list(FULL["tables"]))
     parser.add_argument("--seeds", type=int, default=FULL["seeds"])
     parser.add_argument("--roots", type=int, default=FULL["roots"])
     harness.command(parser, run=run, table=table)
