@@ -4,6 +4,8 @@ import http.server
 import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -159,9 +161,10 @@ def test_the_whole_way_from_a_table_with_surprises_to_a_verified_release(page, s
 
 def test_the_demo_table_by_keyboard_alone(page, studio, tmp_path):
     """Every step with Tab, Enter and typing; what a person needs for it stays far below three minutes."""
-    import clinic_visits
-
-    data, _ = clinic_visits.write(tmp_path, rows=2000, seed=1)
+    example = Path(__file__).parents[2] / "examples" / "clinic_visits.py"
+    made = ["--rows", "2000", "--seed", "1", "--out", str(tmp_path)]
+    subprocess.run([sys.executable, str(example), *made], check=True, stdout=subprocess.DEVNULL)
+    data = tmp_path / "clinic_visits.csv"
     keys = 0
 
     def press(*names):
@@ -182,6 +185,7 @@ def test_the_demo_table_by_keyboard_alone(page, studio, tmp_path):
             press("Tab")
         raise AssertionError(f"{selector} cannot be reached by keyboard")
 
+    page.wait_for_selector("input:focus")  # the page puts the cursor there
     type_in(str(data))
     press("Enter")
     page.wait_for_selector("text=Draft the schema")
