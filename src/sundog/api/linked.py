@@ -23,7 +23,7 @@ from sundog.errors import UserError
 from sundog.generate.linked.linked_search import LinkedSearch, LinkedState, sample_linked
 from sundog.generate.linked.rows import LinkedRows
 from sundog.methods.linked import enforce_linked, run_views
-from sundog.methods.loop import Report
+from sundog.methods.loop import Keep, Report
 from sundog.methods.recipe import Recipe
 from sundog.methods.recipes import METHODS
 from sundog.private.curator import Curator
@@ -32,14 +32,10 @@ from sundog.released import Released
 from sundog.report.linked_page import write_linked_report
 from sundog.report.record import Record
 from sundog.report.words import warning_sentences
+from sundog.sources.encode import identifier
 
 FORMAT = "sundog-linked-model-1"
 DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
-
-
-def identifier(name: str) -> str:
-    """A quoted SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 @dataclass(frozen=True)
@@ -124,10 +120,12 @@ def _file(folder: Path, name: str, path: str | None) -> Path:
     return found[0]
 
 
-def fit_linked(key: Key, curator: Curator, *, search: LinkedSearch, report: Report) -> tuple[Released, LinkedState]:
+def fit_linked(
+    key: Key, curator: Curator, *, search: LinkedSearch, report: Report, keep: Keep
+) -> tuple[Released, LinkedState]:
     """Spend the budget on all views and fit the tables to what was released."""
     measure_key, fit_key = split(key, 2)
-    released = run_views(measure_key, curator, report=report)
+    released = run_views(measure_key, curator, report=report, keep=keep)
     report("fitting linked tables")
     return released, search.fit(fit_key, released)
 

@@ -182,8 +182,7 @@ class Synthesizer:
 
     def _fitted(self, key: Key, curator: Curator, *, report: Report, keep: Keep) -> Model | LinkedModel:
         if self._search is not None:
-            released, tables = fit_linked(key, curator, search=self._search, report=report)
-            keep(released)
+            released, tables = fit_linked(key, curator, search=self._search, report=report, keep=keep)
             settings = tuple((self.generation.settings or {}).items())
             return LinkedModel(released, self._search, self.seed, tables, settings)
         released, state = run(key, curator, recipe=self.recipe, report=report, public=self._public, keep=keep)

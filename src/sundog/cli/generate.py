@@ -1,7 +1,7 @@
 """sundog generate: synthetic rows from released measurements. It needs no private data and costs no privacy."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,6 +9,11 @@ from sundog.api.options import Fitting, Signing
 from sundog.cli import options as o
 from sundog.cli.groups import Writing, grouped
 from sundog.cli.output import kept_lines, load_schema, progress, say, table_lines
+
+if TYPE_CHECKING:
+    from sundog.api.linked import LinkedModel
+    from sundog.api.making import Place
+    from sundog.api.model import Model
 
 
 @grouped
@@ -55,24 +60,29 @@ def generate(
         model = model_of(measurements, fitting)
         place = Place(out, rows, writing.format, where=where, linked=linked_names(measurements.schema))
         made = remake_release(model, place=place, signing=signing, report=report)
+    _tell(model, place, rows=made, as_json=writing.json)
+
+
+def _tell(model: "Model | LinkedModel", place: "Place", *, rows: int, as_json: bool) -> None:
+    """Where the files are, and what should be known of them."""
     result: dict[str, Any] = {
-        "method": fitting.method,
-        "rows": made,
+        "method": model.recipe.name,
+        "rows": rows,
         "files": place.files,
         "warnings": list(model.warnings),
     }
     lines = [
-        *table_lines(place, made),
-        f"Report:          {out / 'report.html'}",
-        *([] if place.linked else [f"Explore:         {out / 'explore.html'}"]),
-        f"Certificate:     {out / 'certificate.html'} (and certificate.json)",
+        *table_lines(place, rows),
+        f"Report:          {place.folder / 'report.html'}",
+        *([] if place.linked else [f"Explore:         {place.folder / 'explore.html'}"]),
+        f"Certificate:     {place.folder / 'certificate.html'} (and certificate.json)",
     ]
-    if where is not None:
-        lines += [f"Given:           {where}", *([model.drawing_note] if model.drawing_note else [])]
-        result["where"] = where
+    if place.where is not None:
+        lines += [f"Given:           {place.where}", *([model.drawing_note] if model.drawing_note else [])]
+        result["where"] = place.where
     lines += [model.note] if model.note else []
     lines += [f"WARNING: {warning}" for warning in model.warnings]
-    lines += kept_lines(out)
+    lines += kept_lines(place.folder)
     lines += [f"Not done: {each}" for each in model.unsupported]
     result |= {"unsupported": list(model.unsupported)} if model.unsupported else {}
-    say(result | ({"note": model.note} if model.note else {}), lines, as_json=writing.json)
+    say(result | ({"note": model.note} if model.note else {}), lines, as_json=as_json)

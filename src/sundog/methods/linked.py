@@ -14,7 +14,7 @@ from sundog.domain.linked.views import SECOND, LinkedSchema, View, is_count, str
 from sundog.errors import UserError
 from sundog.estimate.hierarchy import level_shares, levels
 from sundog.generate.linked.rows import LinkedRows, TableRows
-from sundog.methods.loop import Report, measure_first, rounds
+from sundog.methods.loop import Keep, Report, measure_first, rounds
 from sundog.methods.recipe import First, Recipe
 from sundog.methods.recipes import METHODS
 from sundog.postprocess.constraints import repaired
@@ -75,8 +75,8 @@ class ViewCurator:
         raise UserError("linked tables: nothing is chosen privately.")
 
 
-def run_views(key: Key, curator: Curator, *, report: Report) -> Released:
-    """Spend the curator's budget on all views."""
+def run_views(key: Key, curator: Curator, *, report: Report, keep: Keep = lambda _: None) -> Released:
+    """Spend the curator's budget on all views; `keep` is given what was released after each."""
     schema = _schema(curator)
     weights = [_weight(view) for view in schema.views]
     total = curator.remaining_rho
@@ -84,6 +84,7 @@ def run_views(key: Key, curator: Curator, *, report: Report) -> Released:
         held = ViewCurator(curator, view, rho=total * weight / sum(weights))
         report(f"measuring {view.name}")
         _run_view(key, held, report=report)
+        keep(curator.released())
     return curator.released()
 
 

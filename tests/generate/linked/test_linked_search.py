@@ -31,7 +31,12 @@ def fitted():
     unit = PrivacyUnit("add-remove", "homes.id", 1, below=True)
     spending = Spending(Budget(rho=5.0), "homes", unit=unit, accounting="gaussian", ledger=MemoryLedger())
     curator = Curator(PrivateTables(facts.package, tables_of(units)), facts, spending=spending)
-    released = run_views(key_of(1), curator, report=lambda _: None)
+    kept = []
+    released = run_views(key_of(1), curator, report=lambda _: None, keep=kept.append)
+    assert [len(each.payments) for each in kept] == sorted(
+        {len(each.payments) for each in kept}
+    )  # more after every view
+    assert (len(kept), len(kept[-1].payments)) == (len(facts.views), len(released.payments))
     return units, released, LinkedSearch().fit(key_of(2), released)
 
 

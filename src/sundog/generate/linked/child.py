@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.special import rel_entr
 
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
@@ -18,8 +17,8 @@ from sundog.domain.linked.views import SECOND, View, structural
 from sundog.estimate.bins import Leaves, leaves_of
 from sundog.estimate.pairs.pool import Pooled, pool
 from sundog.generate.linked.tables import GIVEN, MARGIN, SIBLINGS, WITHIN, Family, Table, search
+from sundog.generate.pooled.tree_start import drawn_given, information
 from sundog.queries import Marginal
-from sundog.random.draws import draw_within
 from sundog.random.keys import Key, integer_seed, split
 from sundog.released import Released
 
@@ -140,7 +139,8 @@ def started(key: Key, child: Child, given: Mapping[str, Codes], *, rows: int) ->
             name = next(name for name in child.free if name not in reached)
             axis = child.axes[name]
             second, counts, groups = axis, child.margin(name)[None, :], np.zeros(rows, dtype=np.int64)
-        cells[name] = _drawn(each, child, name, second, counts, groups)
+        fine = child.axes[name], child.margin(name)
+        cells[name] = drawn_given(each, groups, table=(second, counts), fine=fine)
         reached.add(name)
     return np.stack([cells[name] for name in child.free]).astype(np.int32)
 
@@ -153,27 +153,12 @@ def _edges(child: Child) -> list[Edge]:
     found: list[Edge] = []
     for query, values, _ in child.rows.pooled.tables:
         (first, second), counts = query.axes, values.reshape(query.shape)
-        gain = _information(counts)
+        gain = information(counts)
         if second.column in child.axes:
             found.append((gain, first.column, second.column, (first, second), counts))
         if first.column in child.axes:
             found.append((gain, second.column, first.column, (second, first), counts.T))
     return found
-
-
-def _information(counts: Float[np.ndarray, "a b"]) -> float:
-    shares = counts / counts.sum()
-    return float(rel_entr(shares, np.outer(shares.sum(axis=1), shares.sum(axis=0))).sum())
-
-
-def _drawn(key: Key, child: Child, name: str, axis: Axis, counts: Float[np.ndarray, "a b"], groups: Codes) -> Codes:
-    """Cells of a column given a table's rows; finer than the table's by the column's margin."""
-    coarse_key, fine_key = split(key, 2)
-    coarse = draw_within(coarse_key, groups, weights=counts.ravel(), sizes=np.full(len(counts), axis.size)) % axis.size
-    merged = child.axes[name].parents(axis)
-    order = np.argsort(merged, kind="stable")
-    sizes = np.bincount(merged, minlength=axis.size)
-    return order[draw_within(fine_key, coarse, weights=child.margin(name)[order], sizes=sizes)]
 
 
 def fit_child(

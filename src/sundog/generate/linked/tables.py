@@ -66,12 +66,11 @@ def search(
     counts = np.zeros(len(packed.target))
     ties = (family.row_weight, family.pair_weight, *family.after, *family.before)
     _count(cells, packed.arrays, ties, counts)
-    sizes = np.array([int(column.max(initial=0)) + 1 for column in packed.fine], dtype=np.int64)
     state = np.array([seed & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64)
     moves = int(movable.sum())
     loss = _loss(counts, packed.target, packed.weight)
     for _ in range(passes if moves else 0):
-        _pass(state, cells, packed.arrays, ties, counts, movable, banned, sizes, moves)
+        _pass(state, cells, packed.arrays, ties, counts, movable, banned, packed.sizes, moves)
         now = _loss(counts, packed.target, packed.weight)
         if loss - now < tolerance * loss:
             break
@@ -96,7 +95,8 @@ class _Packed:
     arrays: tuple[Any, ...]
     target: Float[np.ndarray, " cells"]
     weight: Float[np.ndarray, " cells"]
-    fine: list[Int[np.ndarray, " fine"]]
+    sizes: Int[np.ndarray, " columns"]
+    """How many cells each column has."""
 
 
 def _packed(tables: list[Table], columns: int) -> _Packed:
@@ -104,7 +104,7 @@ def _packed(tables: list[Table], columns: int) -> _Packed:
     heads = np.zeros((len(tables), 7), dtype=np.int64)  # kind, first, second, offset, stride, place of maps
     precision = np.array([table.precision for table in tables])
     maps, offset, place = [], 0, 0
-    fine = [np.zeros(1, dtype=np.int64)] * columns
+    sizes = np.ones(columns, dtype=np.int64)
     of_column: list[list[tuple[int, int]]] = [[] for _ in range(columns)]
     for number, table in enumerate(tables):
         heads[number] = (
@@ -120,7 +120,7 @@ def _packed(tables: list[Table], columns: int) -> _Packed:
         place += len(table.first_map) + len(table.second_map)
         offset += table.target.size
         of_column[table.first].append((number, 0))
-        fine[table.first] = np.arange(len(table.first_map))
+        sizes[table.first] = len(table.first_map)
         if table.kind in (WITHIN, SIBLINGS):
             of_column[table.second].append((number, 1))
     ends = np.cumsum([0, *(len(each) for each in of_column)])
@@ -128,7 +128,7 @@ def _packed(tables: list[Table], columns: int) -> _Packed:
     target = np.concatenate([table.target.ravel() for table in tables])
     weight = np.repeat(precision, [table.target.size for table in tables])
     flat = np.concatenate(maps).astype(np.int32)
-    return _Packed((heads, precision, flat, ends, uses, target), target, weight, fine)
+    return _Packed((heads, precision, flat, ends, uses, target), target, weight, sizes)
 
 
 def _loss(

@@ -40,7 +40,7 @@ def _edges(tables: Mapping[tuple[str, str], Table], names: Sequence[str]) -> Ite
     """The edges of the strongest trees, from parent to child, parents first."""
     place = {name: k for k, name in enumerate(names)}
     ends = np.array([[place[a], place[b]] for a, b in tables])
-    gains = np.array([1e-12 + _information(table) for _, table in tables.values()])
+    gains = np.array([1e-12 + information(table) for _, table in tables.values()])
     tree = minimum_spanning_tree(coo_array((-gains, ends.T), shape=(len(names),) * 2).tocsr())
     reached = np.zeros(len(names), dtype=bool)
     for root in range(len(names)):
@@ -51,20 +51,32 @@ def _edges(tables: Mapping[tuple[str, str], Table], names: Sequence[str]) -> Ite
         yield from ((names[before[child]], names[child]) for child in order[1:])
 
 
-def _information(table: Float[np.ndarray, "a b"]) -> float:
+def information(table: Float[np.ndarray, "a b"]) -> float:
     """The mutual information of a table of counts."""
     shares = table / table.sum()
     return float(rel_entr(shares, np.outer(shares.sum(axis=1), shares.sum(axis=0))).sum())
 
 
 def _drawn(key: Key, pooled: Pooled, table: Table, given: Cells) -> Cells:
-    """Cells of the second column given those of the first; finer than the table's, by the column's margin."""
+    """Cells of the second column given those of the first."""
     (first, second), counts = table
-    coarse_key, fine_key = split(key, 2)
     groups = pooled.axes[first.column].parents(first)[given]
-    coarse = draw_within(coarse_key, groups, weights=counts.ravel(), sizes=np.full(first.size, second.size))
-    merged = pooled.axes[second.column].parents(second)
+    fine = pooled.axes[second.column], pooled.margins[second.column]
+    return drawn_given(key, groups, table=(second, counts), fine=fine)
+
+
+def drawn_given(
+    key: Key,
+    groups: Cells,
+    *,
+    table: tuple[Axis, Float[np.ndarray, "a b"]],
+    fine: tuple[Axis, Float[np.ndarray, " cells"]],
+) -> Cells:
+    """Cells of a column given each row's line of a table; finer than the table's, by the column's margin on the `fine` axis."""
+    (axis, counts), (finer, margin) = table, fine
+    coarse_key, fine_key = split(key, 2)
+    coarse = draw_within(coarse_key, groups, weights=counts.ravel(), sizes=np.full(len(counts), axis.size))
+    merged = finer.parents(axis)
     order = np.argsort(merged, kind="stable")
-    sizes = np.bincount(merged, minlength=second.size)
-    weights = pooled.margins[second.column][order]
-    return order[draw_within(fine_key, coarse % second.size, weights=weights, sizes=sizes)]
+    sizes = np.bincount(merged, minlength=axis.size)
+    return order[draw_within(fine_key, coarse % axis.size, weights=margin[order], sizes=sizes)]
