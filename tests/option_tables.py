@@ -1,4 +1,4 @@
-"""The tables of options in docs/command-line.md, made from the commands themselves. Run this file to write them anew."""
+"""The tables of options in docs/reference/command-line.md, made from the commands themselves. Run this file to write them anew."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import typer
 
 from sundog.cli.app import app
 
-PAGE = Path(__file__).parents[1] / "docs" / "command-line.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "command-line.md"
 HEAD = "| option | meaning | default |\n|---|---|---|\n"
 GLOBAL = {"--help", "-h", "--version"}
 
@@ -54,7 +54,7 @@ def written(text: str) -> str:
     for name, command in COMMANDS.items():
         section = re.search(rf"^## sundog {re.escape(name)}\n.*?(?=^## |\Z)", text, flags=re.DOTALL | re.MULTILINE)
         if section is None:
-            raise LookupError(f"docs/command-line.md lacks a section on sundog {name}")
+            raise LookupError(f"docs/reference/command-line.md lacks a section on sundog {name}")
         kept = re.sub(r"^\| option \| meaning \| default \|\n(\|.*\n)*", table(command), section[0], flags=re.MULTILINE)
         text = text.replace(section[0], kept)
     return text

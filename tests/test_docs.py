@@ -12,7 +12,7 @@ import sundog
 from option_tables import COMMANDS, GLOBAL, HEAD, PAGE, written
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
@@ -53,7 +53,11 @@ def test_python_examples_run(page, tmp_path, monkeypatch):
 
 
 def test_some_examples_are_found():
-    for page in (ROOT / "README.md", ROOT / "docs" / "python.md", ROOT / "docs" / "schema.md"):
+    for page in (
+        ROOT / "README.md",
+        ROOT / "docs" / "reference" / "python.md",
+        ROOT / "docs" / "reference" / "schema.md",
+    ):
         assert ">>> " in "".join(fenced(page.read_text(encoding="utf-8"), "python"))
 
 
@@ -73,7 +77,7 @@ def test_every_command_and_option_is_described():
     text = PAGE.read_text(encoding="utf-8")
     described = re.findall(r"^## sundog (.+?)$", text, flags=re.MULTILINE)
     assert set(described) == COMMANDS.keys()
-    assert written(text) == text, "docs/command-line.md: run tests/option_tables.py"
+    assert written(text) == text, "docs/reference/command-line.md: run tests/option_tables.py"
     assert text.count(HEAD) == sum(bool(options(name) - GLOBAL) for name in COMMANDS)
 
 
@@ -99,5 +103,5 @@ def test_methods_and_names_that_are_described_exist():
     methods = re.findall(r"^\| `([^`]+)` \|", readme.partition("## Status")[2], flags=re.MULTILINE)
     assert methods
     assert set(methods) <= set(sundog.METHODS)
-    listed = (ROOT / "docs" / "python.md").read_text(encoding="utf-8").partition("## All public names")[2]
+    listed = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8").partition("## All public names")[2]
     assert set(re.findall(r"`(\w+)`", listed)) == set(sundog.__all__)

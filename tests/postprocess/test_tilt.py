@@ -59,7 +59,7 @@ def test_with_slack_the_weights_are_those_of_the_weighed_problem(seed):
 
 
 def test_the_weighed_solution_is_the_closest_to_its_own_target():
-    """What docs/adjust.md says: the optimum is the KL projection onto gamma around a + tau lambda."""
+    """What docs/how-to/adjust.md says: the optimum is the KL projection onto gamma around a + tau lambda."""
     made = support(3, points=9, measures=3)
     target, slack, gamma = inside(made, 3) + 0.2, np.full(3, 0.05), 0.01
     solved = tilt(made, target, gamma=gamma, slack=slack)

@@ -8,7 +8,7 @@ these tables: what they differ by beyond noise and sampling is misfit, relative 
 
 Rows mostly fit what was measured to within its noise; combinations that were not measured have the noise of those that they are put together
 from, and relations that no released table shows. UNSEEN covers both: fitted on five public tables at epsilon 0.5 to 2, so that 95 % of counts of
-three columns lie within, and held against three others (docs/answers.md). Where no table of several columns was released the rows know
+three columns lie within, and held against three others (docs/how-to/answers.md). Where no table of several columns was released the rows know
 nothing of relations, and alpha is NOTHING_KNOWN. A share, mean or quantile of m rows has the error of a sample of as many rows as
 give a count m this relative variance. These intervals are no guarantee: they say how wrong the rows are where that can be checked.
 """

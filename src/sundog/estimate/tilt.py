@@ -22,7 +22,7 @@ FEWEST = 3
 STEEPEST = 5.0
 TILT, TAIL = 0.08, 0.2
 """How far the mean inside a cell may lie from what margin and neighbours say, in standard deviations of the weight there; in the
-first and last cell of a column, which often are tails. Standard deviations found on public tables (docs/answers.md)."""
+first and last cell of a column, which often are tails. Standard deviations found on public tables (docs/how-to/answers.md)."""
 
 Ranks = Float[np.ndarray, " pieces"]
 

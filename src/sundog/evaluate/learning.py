@@ -4,7 +4,7 @@
   F1 scores); categorical targets.
 - Boosting (PrivPGD Section 4.1, item 1): scikit-learn's histogram gradient boosting with its standard settings on codes; the 0-1
   error, or for a numeric target the mean squared error over the variance of the test rows (1 - R^2). The paper used
-  GradientBoosting: a sixth of the speed on Adult (4.6 against 0.7 CPU s), and other figures (see docs/evaluation.md).
+  GradientBoosting: a sixth of the speed on Adult (4.6 against 0.7 CPU s), and other figures (see docs/how-to/evaluation.md).
 
 Several targets are averaged; a row whose target is missing is left out; other targets stay among the features. Missing
 numbers become the middle of the range and a column of their own that says so. scikit-learn is the extra `eval`.

@@ -1,4 +1,4 @@
-"""Query: a sum over rows of a bounded integer vector. The idea on which the whole design rests (docs/architecture.md).
+"""Query: a sum over rows of a bounded integer vector. The idea on which the whole design rests (docs/explanation/architecture.md).
 
 Its sensitivity is a property of the query; its exact answer is additive over rows, so batching and engines cannot
 matter; its noise is an integer; and a noisy answer is all that a generator ever knows.

@@ -4,7 +4,7 @@ With x in [0, 1] (a number between its public bounds; a label by its place in th
 y = x - 1/2, one row adds y_i and y_i y_j (i <= j). In fixed point: y is rounded to multiples of 2^-10, products are whole
 multiples of 2^-20, and all answers are counted in units of 2^-20.
 
-Sensitivities (docs/queries.md; 2 to 16 times less variance than the paper's raw moments x_i, x_i x_j):
+Sensitivities (docs/reference/queries.md; 2 to 16 times less variance than the paper's raw moments x_i, x_i x_j):
 add-remove D^2 = d/4 + d(d+1)/32; replace D^2 = max over k of k + k(d-k)/4, both at corners of the cube. In L1:
 add-remove d/2 + d(d+1)/8 at a corner; replace d(d+3)^2 / (8(d+1)), which no corner reaches. To see it, let a = |y - y'| and
 b = |y + y'| entry by entry, a + b <= 1; the change is at most sum a_i (1 + b_i) + sum_{i<j} (a_i b_j + b_i a_j) / 2, with

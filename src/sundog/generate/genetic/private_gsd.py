@@ -5,7 +5,7 @@
 by changing one cell of one row at a time: a mutation gives it another value, a crossover the value of another row. It asks
 nothing of the queries but their counts, so it takes every class of them, and numbers stay as fine as their grid.
 
-What differs from the paper and why (figures in docs/private-gsd.md):
+What differs from the paper and why (figures in docs/explanation/private-gsd.md):
 - A candidate costs what it touches, never all queries, and no dataset is copied (forms/base.py).
 - Squared errors are weighted by 1/stddev^2, the likelihood of the noise. Noisy answers are not clipped to [0, 1].
 - The start is not uniform: every column follows its measured margin, if there is one.

@@ -10,7 +10,7 @@ same part of the penalty, so that its strength means the same for any number of 
   prints the threshold's sign both ways; here y - b. Its numerator is 0.01, which outweighs the distances by far when both
   are in the units of Eq. 7: here strength 1 moves the statistic visibly at a moderate cost in the marginals. It fades out
   over the first 70 % of the descent: particles are told early which of the arrangements with the same marginals to take,
-  and the marginals are then fitted undisturbed. With a constant strength they were not (docs/privpgd.md).
+  and the marginals are then fitted undisturbed. With a constant strength they were not (docs/explanation/privpgd.md).
 - Bound: R = mean of max(0, y - b)^2, or of (y - b)^2 for an equality: a linear constraint in its soft form.
 """
 

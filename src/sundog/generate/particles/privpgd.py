@@ -6,7 +6,7 @@
 
     -> every particle to the nearest cell -> rows.
 
-What differs from the paper (docs/privpgd.md has the ablation): the marginals are made consistent first; no gradient is
+What differs from the paper (docs/explanation/privpgd.md has the ablation): the marginals are made consistent first; no gradient is
 masked; the learning rate falls from 0.3 to 0.0003 over 200 epochs instead of 1000; three directions per marginal and step
 instead of ten, which cost less and fit as well; particles start from the one-way margins, not uniformly (not measured by
 itself). Any marginals may be given (any number of columns, differently cut).

@@ -12,7 +12,7 @@ is measured twice, Adam's step index is the step, rounding is unbiased, memory i
 
 Known limit (Private-GSD, Figure 1): rows that must rest exactly between two close thresholds. The sigmoids of
 thresholds on both sides cancel, rows far away feel nothing, and the descent can stay at a poor place. Starting from the
-one-way measurements removes the usual cause; see docs/projection.md for what to do when it matters.
+one-way measurements removes the usual cause; see docs/explanation/projection.md for what to do when it matters.
 """
 
 from dataclasses import dataclass, field, replace

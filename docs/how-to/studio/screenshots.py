@@ -1,8 +1,8 @@
 """Pictures of every step of the studio for the documentation.
 
-    python docs/studio/screenshots.py
+    python docs/how-to/studio/screenshots.py
 
-Starts a studio on a made-up table, goes the whole way in Debian's Chromium, and writes docs/studio/STEP-WIDTH-SCHEME.png. Needs
+Starts a studio on a made-up table, goes the whole way in Debian's Chromium, and writes docs/how-to/studio/STEP-WIDTH-SCHEME.png. Needs
 playwright (`make browser`) and the packages of the studio.
 """
 
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "examples")]
 
 import clinic_visits  # noqa: E402
@@ -25,7 +25,7 @@ EVERY = [(1280, "light"), (1280, "dark"), (420, "light"), (420, "dark")]
 
 def main() -> None:
     """The whole way, a picture per step."""
-    target = Path(sys.argv[1]) if sys.argv[1:] else ROOT / "docs" / "studio"
+    target = Path(sys.argv[1]) if sys.argv[1:] else ROOT / "docs" / "how-to" / "studio"
     looks = EVERY if sys.argv[1:] else LOOKS
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
