@@ -7,7 +7,9 @@ from noisy_releases import QUERIES, ROWS, SCHEMA, release
 from sundog.api.answer import Answers, Asked, question_of
 from sundog.domain.conditions import satisfied
 from sundog.errors import UserError
+from sundog.estimate import evidence as evidence_module
 from sundog.estimate.evidence import Evidence
+from sundog.estimate.margin import Margin
 from sundog.estimate.questions import by_axes, released_answer
 
 VALUES = {
@@ -93,6 +95,45 @@ def test_intervals_cover_as_often_as_they_say():
                     hits[found.origin] += ((found.low <= exact) & (exact <= found.high))[there].tolist()
     assert np.mean(hits["measured"]) == pytest.approx(0.95, abs=0.025)
     assert np.mean(hits["composed"]) == pytest.approx(0.95, abs=0.035)
+
+
+def _half_the_noise(monkeypatch):
+    table = evidence_module._table
+    monkeypatch.setattr(
+        evidence_module, "_table", lambda query, values, variance, names: table(query, values, variance / 4, names)
+    )
+
+
+def _interactions_without_noise(monkeypatch):
+    whole = Evidence._interaction
+    monkeypatch.setattr(
+        Evidence,
+        "_interaction",
+        lambda self, axes, weights, *, waiting: (whole(self, axes, weights, waiting=waiting)[0], 0.0),
+    )
+
+
+def _columns_without_noise(monkeypatch):
+    whole = Margin.answer
+
+    def answer(self, weights):
+        value, variance, coefficient = whole(self, weights)
+        return value, 0 * variance, coefficient
+
+    monkeypatch.setattr(Margin, "answer", answer)
+
+
+@pytest.mark.parametrize("fault", [_half_the_noise, _interactions_without_noise, _columns_without_noise])
+def test_intervals_that_forget_noise_are_noticed(monkeypatch, fault):
+    """What the test of coverage must not let pass."""
+    fault(monkeypatch)
+    hits = []
+    for seed in range(6):
+        evidence = Evidence(release(seed))
+        for words in (ASKED["count by a and b"], ASKED["count by x"], ASKED["sum by b"]):
+            for found, exact in asked(evidence, **words):
+                hits += ((found.low <= exact) & (exact <= found.high)).ravel().tolist()
+    assert np.mean(hits) < 0.9
 
 
 def test_without_the_noise_of_the_insides_intervals_would_not_cover(monkeypatch):

@@ -24,6 +24,7 @@ from sundog.cli import (
     verify,
     workload,
 )
+from sundog.cli.output import tell
 from sundog.errors import UserError, failure
 from sundog.sizes import refuse_little_room
 from sundog.version import __version__
@@ -89,5 +90,5 @@ def main() -> None:
 def _fail(message: str, code: int) -> None:
     if "--json" in sys.argv:
         typer.echo(json.dumps({"error": message, "exitCode": code}))
-    typer.echo(f"Error: {message}", err=True)
+    tell(f"Error: {message}", err=True)
     sys.exit(code)

@@ -7,7 +7,7 @@ import typer
 
 from sundog.api.writing import prepare_file
 from sundog.cli import options as o
-from sundog.cli.output import say
+from sundog.cli.output import say, tell
 from sundog.errors import UserError
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a release.")]
@@ -41,4 +41,4 @@ def certificate(
     if json:
         say({"entry": entry.document, "toFill": entry.to_fill, "files": [str(out)] if out else []}, [], as_json=True)
     else:
-        typer.echo("\n".join(told), err=out is None)
+        tell("\n".join(told), err=out is None)

@@ -11,7 +11,7 @@ from sundog.api.options import LedgerPlace, Spendable
 from sundog.api.writing import document_text, prepare_file
 from sundog.cli import options as o
 from sundog.cli.groups import grouped
-from sundog.cli.output import say
+from sundog.cli.output import say, tell
 
 if TYPE_CHECKING:
     from sundog.private.accountant import Accounting
@@ -74,7 +74,7 @@ def export(dataset: OptionalName = None, *, out: o.OutFile, place: LedgerPlace, 
     prepare_file(out, force=force)
     text = _csv(accounts) if out.suffix == ".csv" else document_text(opened.export(dataset))
     Path(out).write_text(text, encoding="utf-8")
-    typer.echo(f"Ledger record: {out}")
+    tell(f"Ledger record: {out}")
 
 
 def _summary(account: "Account", delta: float | None) -> dict[str, Any]:

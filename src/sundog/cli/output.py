@@ -2,6 +2,7 @@
 
 import json
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,28 @@ from sundog.progress import listening
 if TYPE_CHECKING:
     from sundog.api.making import Place
     from sundog.domain import Schema
+
+
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Kinds of characters that steer a terminal, or cannot be seen in it."""
+JOINERS = "\u200c\u200d"
+"""Part of the spelling of some languages."""
+
+
+def visible(text: str) -> str:
+    """A text with such characters as escapes: names and labels may come from a file that someone else made."""
+    kept = "\n\t" + JOINERS
+    return "".join(
+        sign.encode("unicode_escape").decode("ascii")
+        if unicodedata.category(sign) in HIDDEN and sign not in kept
+        else sign
+        for sign in text
+    )
+
+
+def tell(text: str, *, err: bool = False) -> None:
+    """One or more lines of sentences for a person."""
+    typer.echo(visible(text), err=err)
 
 
 @contextmanager
@@ -65,7 +88,7 @@ def _note_unknown(path: Path, document: dict[str, Any]) -> None:
 
     note = unknown_note(document)
     if note:
-        typer.echo(f"Note: {path}: {note}", err=True)
+        tell(f"Note: {path}: {note}", err=True)
 
 
 def read_settings(given: list[str] | None) -> dict[str, Any]:
@@ -94,7 +117,10 @@ def kept_lines(place: Path) -> list[str]:
 
 def say(result: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
     """The outcome on standard output: one JSON object, or sentences."""
-    typer.echo(json.dumps(result, ensure_ascii=False) if as_json else "\n".join(lines))
+    if as_json:
+        typer.echo(json.dumps(result, ensure_ascii=False))
+    else:
+        tell("\n".join(lines))
 
 
 def table_lines(place: "Place", rows: int) -> list[str]:
@@ -109,4 +135,4 @@ def table_lines(place: "Place", rows: int) -> list[str]:
 
 def tell_kept(path: Path) -> None:
     """Where the measurements are that a broken run paid for."""
-    typer.echo(f"Kept the measurements that were paid for: {path} (see: sundog generate)", err=True)
+    tell(f"Kept the measurements that were paid for: {path} (see: sundog generate)", err=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from sundog.cli.output import tell
 from sundog.errors import UserError
 
 if TYPE_CHECKING:
@@ -26,11 +27,11 @@ CHOICES = (
 
 def ask(review: "Review", save: "Callable[[Review], None]") -> "Review":
     """Ask for every open field; what was answered is saved at once, so that quitting loses nothing."""
-    typer.echo("CONFIDENTIAL until reviewed. Keep only what is publicly known, whoever is in the table.")
-    typer.echo("\n".join(f"  {choice}" for choice in CHOICES))
+    tell("CONFIDENTIAL until reviewed. Keep only what is publicly known, whoever is in the table.")
+    tell("\n".join(f"  {choice}" for choice in CHOICES))
     questions = review.questions
     for number, question in enumerate(questions, start=1):
-        typer.echo(f"\n[{number}/{len(questions)}] {question.name}: {question.declares}\n  {question.why}")
+        tell(f"\n[{number}/{len(questions)}] {question.name}: {question.declares}\n  {question.why}")
         try:
             answered = _answer(review, question)
         except typer.Abort:
@@ -58,7 +59,7 @@ def _answer(review: "Review", question: "Question") -> "Review | None":
             if changes is not None:
                 return review.change(question.name, changes)
         except (UserError, ValueError) as error:
-            typer.echo(f"  {error if isinstance(error, UserError) else 'That is not JSON.'}")
+            tell(f"  {error if isinstance(error, UserError) else 'That is not JSON.'}")
 
 
 def _changes(choice: str, question: "Question") -> dict[str, Any] | None:
