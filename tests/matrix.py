@@ -1,13 +1,16 @@
 """The suite on every promised version: `python tests/matrix.py [--pythons 3.11 3.12] [--quick] [--tests tests/domain ...]`.
 
 Each Python from 3.11 to 3.13, once with the lowest versions that pyproject.toml allows of what it names and once with the
-newest; environments are made by uv under .matrix, from built packages only, and kept. First every module is imported, with
-warnings as errors; then the tests run. `--quick` runs the rooms that touch other libraries most, in a few minutes. Prints one
-line per pair, with the processor time, and keeps it in .matrix/results.txt; exit code 1 if one fails.
+newest; environments are made by uv under .matrix, from built packages only, and kept, each with its own compiled kernels: code
+that one version of Numba compiled crashes another. First every module is imported, with warnings as errors; then the tests
+run. `--quick` runs the rooms that touch other libraries most, in a few minutes. Prints one line per pair, with the processor
+time, and keeps it in .matrix/results.txt, where a run that was cut short leaves "started"; exit code 1 if one fails.
 """
 
 import argparse
 import os
+import re
+import signal
 import subprocess
 import sys
 from datetime import date
@@ -19,7 +22,7 @@ PYTHONS = ("3.11", "3.12", "3.13")
 RESOLUTIONS = ("lowest-direct", "highest")
 QUICK = (
     "tests/domain", "tests/queries", "tests/sources", "tests/released", "tests/select", "tests/generate/test_stored.py",
-    "tests/private/test_ledger.py", "tests/private/test_curator.py", "tests/cli/test_commands.py", "tests/test_imports.py",
+    "tests/private", "tests/cli", "tests/test_imports.py",
 )  # fmt: skip
 IMPORT_ALL = """
 import importlib, pkgutil, sundog
@@ -27,6 +30,8 @@ for module in pkgutil.walk_packages(sundog.__path__, "sundog."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
 """
+COUNTS = re.compile(r"^=* ?(\d+ passed.*?) in [\d.]+s.*$", re.MULTILINE)
+"""What pytest says last, and only where it came to its end."""
 
 
 def main():
@@ -40,18 +45,25 @@ def main():
     tests, failed = (QUICK, "quick") if given.quick else (given.tests, " ".join(given.tests)), 0
     for python in given.pythons:
         for resolution in given.resolutions:
+            pair = f"{date.today()}  Python {python}  {resolution:13}  {tests[1]}: "
+            keep(pair + "started")
             before = _cpu()
             word = one(python, resolution, tests[0])
             failed += not word.startswith("passed")
-            line = f"{date.today()}  Python {python}  {resolution:13}  {tests[1]}: {word}, {_cpu() - before:.0f} CPU s"
-            print(line, flush=True)
-            with (MADE / "results.txt").open("a", encoding="utf-8") as results:
-                results.write(line + "\n")
+            print(line := f"{pair}{word}, {_cpu() - before:.0f} CPU s", flush=True)
+            keep(line)
     return 1 if failed else 0
 
 
+def keep(line):
+    """One line more in the results."""
+    MADE.mkdir(exist_ok=True)
+    with (MADE / "results.txt").open("a", encoding="utf-8") as results:
+        results.write(line + "\n")
+
+
 def one(python, resolution, tests):
-    """Make the environment and run the tests in it: "passed" and what was said last, or what went wrong."""
+    """Make the environment and run the tests in it: "passed" and the counts, or what went wrong."""
     folder = MADE / f"{python}-{resolution}"
     interpreter = folder / "bin" / "python"
     into = ("pip", "install", "--python", interpreter)
@@ -66,21 +78,41 @@ def one(python, resolution, tests):
     imported = _run([interpreter, "-W", "error", "-c", IMPORT_ALL])
     if imported.returncode:
         return f"FAILED: a module cannot be imported: {_last(imported)}"
-    done = _run([interpreter, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", *tests])
-    (folder / "log.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
-    return f"passed, {_last(done)}" if done.returncode == 0 else f"FAILED: {_last(done)}; see {folder / 'log.txt'}"
+    return tried(interpreter, tests, folder=folder)
 
 
-def _run(command):
+def tried(interpreter, tests, *, folder):
+    """Run the tests: what became of them. A run that ends before pytest has counted them has failed, whatever its exit code."""
+    options = ("-m", "not slow and not browser", "-p", "no:cacheprovider", "-rf", "--verbosity=0")
+    log = folder / "log.txt"
+    with log.open("w", encoding="utf-8") as told:
+        done = _run(
+            [interpreter, "-X", "faulthandler", "-m", "pytest", *options, *tests],
+            stdout=told, stderr=subprocess.STDOUT, NUMBA_CACHE_DIR=str(folder / "kernels"),
+        )  # fmt: skip
+    counts = COUNTS.findall(log.read_text(encoding="utf-8", errors="replace"))
+    if done.returncode == 0 and counts:
+        return f"passed, {counts[-1]}"
+    return f"FAILED: {ending(done.returncode)}{'' if counts else ', before the tests were counted'}; see {log}"
+
+
+def ending(code):
+    """What an exit code of a process says."""
+    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def _run(command, *, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more):
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    command = [str(word) for word in command]
     return subprocess.run(
-        [str(word) for word in command], cwd=ROOT, env=environment, check=False, capture_output=True, text=True
+        command, cwd=ROOT, env=environment | more, check=False, stdout=stdout, stderr=stderr, text=True
     )
 
 
 def _last(done):
-    """The last line that was said."""
-    return ((done.stdout + done.stderr).strip().splitlines() or ["nothing was said"])[-1]
+    """How it ended and the last line that was said."""
+    said = (done.stdout + done.stderr).strip().splitlines() or ["nothing was said"]
+    return f"{ending(done.returncode)}: {said[-1]}"
 
 
 def _cpu():
