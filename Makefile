@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= 2
 
-.PHONY: demo test browser test-browser test-matrix lint bench bench-full audit clean
+.PHONY: demo test postgresql browser test-browser test-matrix lint bench bench-full audit clean
 
 .venv/runtime: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Sundog needs Python 3.11 or newer; found " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 $(MAKECMDGOALS)") if sys.version_info < (3, 11) else None'
@@ -21,6 +21,12 @@ demo: .venv/runtime
 
 test: .venv/develop
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not slow and not browser"
+
+# What the tests of databases need: Debian's PostgreSQL server, where it is missing and may be installed. They start their own.
+postgresql:
+	@if command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq postgresql >/dev/null; fi \
+	|| echo "PostgreSQL could not be installed: tests of it will be skipped."
 
 # What the tests in a browser need: playwright, and Debian's Chromium where it is missing and may be installed.
 browser: .venv/develop

@@ -9,6 +9,8 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
+import postgresql
+
 settings.register_profile("sundog", deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "sundog"))
 
@@ -44,3 +46,11 @@ def compiled_programs_are_dropped():
         gc.collect()
         if sys.platform == "linux":
             ctypes.CDLL(None).malloc_trim(0)
+
+
+@pytest.fixture(scope="session")
+def postgresql_url():
+    """The address of a PostgreSQL server of our own; the test is skipped, saying so, where there is none."""
+    pytest.importorskip("adbc_driver_postgresql", reason="needs: pip install 'sundog[databases]'")
+    with postgresql.server() as url:
+        yield url

@@ -73,7 +73,7 @@ def test_a_failure_in_the_middle_of_the_stream_is_quiet(database):
 
 def test_not_a_database(tmp_path):
     (tmp_path / "t.duckdb").write_bytes(b"a,b\n1,2\n" * 1000)
-    with pytest.raises(UserError, match="cannot be opened as a DuckDB database"):
+    with pytest.raises(UserError, match="cannot be opened as a DuckDB or SQLite database"):
         open_table(tmp_path / "t.duckdb")
 
 

@@ -6,7 +6,11 @@ from typing import Annotated, Literal
 import typer
 
 Data = Annotated[
-    str, typer.Argument(help="The private table: a text, Parquet, Excel, Stata, SPSS, SAS or DuckDB file, or a glob.")
+    str,
+    typer.Argument(
+        help="The private table: a text, Parquet, Excel, Stata, SPSS, SAS, DuckDB or SQLite file, a glob, or the address of a "
+        "database (postgresql://HOST/DATABASE)."
+    ),
 ]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="The public schema (Table Schema JSON).")]
 SchemaOrPackage = Annotated[
@@ -26,9 +30,7 @@ Multiline = Annotated[
     typer.Option("--multiline/--lines", help="Quoted cells may hold line ends; default: every line is one record."),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Go ahead with a budget or limit that makes little sense.")]
-Sql = Annotated[
-    str | None, typer.Option(help="A query: of a DuckDB database, or of any other file as the table `data`.")
-]
+Sql = Annotated[str | None, typer.Option(help="A query: of a database, or of any other file as the table `data`.")]
 Rows = Annotated[int | None, typer.Option(help="How many synthetic rows; default: about as many as the table has.")]
 Format = Annotated[Literal["csv", "parquet"], typer.Option("--format", help="The synthetic table's format.")]
 OutFolder = Annotated[Path, typer.Option("--out", "-o", help="The folder for the results.")]

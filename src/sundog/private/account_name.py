@@ -65,5 +65,6 @@ def _unseen(letter: str) -> bool:
 
 
 def _stem(data: str | Path | None) -> str | None:
-    """The name of a data file without its endings; a pattern of several files has none."""
-    return None if data is None or glob.has_magic(str(data)) else Path(data).name.split(".")[0]
+    """The name of a data file without its endings; a pattern of several files has none, nor has a database's address."""
+    unnamed = data is None or glob.has_magic(str(data)) or "://" in str(data)
+    return None if unnamed else Path(str(data)).name.split(".")[0]

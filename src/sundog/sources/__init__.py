@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from sundog.domain.dialect import STANDARD, Dialect
+from sundog.sources.adbc import open_address
+from sundog.sources.addresses import is_address
 from sundog.sources.base import Source
 from sundog.sources.files import open_file
 from sundog.sources.frames import open_frame
@@ -12,9 +14,11 @@ __all__ = ["Source", "open_table"]
 
 
 def open_table(data: Any, *, dialect: Dialect = STANDARD, sql: str | None = None) -> Source:
-    """The source for a path, a glob, a frame, or something that is a source already."""
+    """The source for a path, a glob, the address of a database, a frame, or something that is a source already."""
     if hasattr(data, "add_up"):
         return data
+    if isinstance(data, str) and is_address(data):
+        return open_address(data, sql)
     if isinstance(data, str | Path):
         return open_file(data, dialect=dialect, sql=sql)
     return open_frame(data)

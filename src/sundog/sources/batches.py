@@ -16,6 +16,11 @@ from sundog.sources.encode import RawColumn
 from sundog.sources.plain import TEXTS, plain, plain_type
 from sundog.sources.recode import Recoder
 
+SPELLED_APART = (
+    "files of the table store it as different types, in which one unit may be spelled in different ways (a long number in a "
+    "float loses digits), so that its rows could not be bounded together; store it as one type in all files, such as text."
+)
+
 
 @dataclass(frozen=True)
 class Part:
@@ -86,11 +91,9 @@ def open_parts(parts: Sequence[Part]) -> DuckTable:
         return pa.RecordBatchReader.from_batches(schema, _batches(parts, list(chosen.values()), schema))
 
     refused = {name: reason for part in parts for name, reason in part.refused.items()}
-    apart = frozenset(name for name, found in columns.items() if len({_spelling(column) for column in found}) > 1)
+    apart = {name: SPELLED_APART for name, found in columns.items() if len({_spelling(column) for column in found}) > 1}
     texts = frozenset(name for name, found in columns.items() if [column.type for column in found] == [TEXTS])
-    return DuckTable(
-        connection, FED, raw, parts[0].label, feed=feed, folded=texts, refused=refused, spelled_apart=apart
-    )
+    return DuckTable(connection, FED, raw, parts[0].label, feed=feed, folded=texts, refused=refused, no_units=apart)
 
 
 def _engine_columns(name: str, parts: Sequence[Part]) -> list[_EngineColumn]:

@@ -1,4 +1,4 @@
-"""DuckDB databases: one table of a file, or what a query on it returns. The file is opened for reading only.
+"""Databases in files, DuckDB or SQLite: one table of a file, or what a query on it returns; opened for reading only.
 
 A query can be put to any other file, too: its rows are then the table `data`, kept by the engine (on disk, in a folder
 that only this user can read, where they do not fit into memory).
@@ -7,16 +7,19 @@ that only this user can read, where they do not fit into memory).
 from typing import Any
 
 from sundog.errors import UserError
+from sundog.sources.adbc import is_sqlite, open_sqlite
 from sundog.sources.duck import DuckTable, connect, identifier, raw_columns
 from sundog.sources.encode import literal
 
-DATABASE = (".duckdb", ".db", ".ddb")
+DATABASE = (".duckdb", ".db", ".ddb", ".sqlite", ".sqlite3", ".db3")
 
 
 def open_database(path: str, sql: str | None) -> DuckTable:
-    """The only table of a database, or the rows of a query."""
+    """The only table of a database, or the rows of a query; which kind of database, its first bytes say."""
     import duckdb
 
+    if is_sqlite(path):
+        return open_sqlite(path, sql)
     connection = connect()
     try:
         connection.execute(f"ATTACH {literal(path)} AS data (READ_ONLY)")
@@ -31,7 +34,9 @@ def open_database(path: str, sql: str | None) -> DuckTable:
                 raise UserError(f'{path!r} holds the tables {found}; say which with --sql "SELECT * FROM ...".')
             sql = f"SELECT * FROM {identifier(tables[0])}"
     except duckdb.Error:
-        raise UserError(f"{path!r} cannot be opened as a DuckDB database; check the file and its version.") from None
+        raise UserError(
+            f"{path!r} cannot be opened as a DuckDB or SQLite database; check the file and its version."
+        ) from None
     return query_on(connection, sql, label=f"the query on {path!r}")
 
 

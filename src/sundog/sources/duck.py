@@ -38,10 +38,6 @@ SEVERAL = (
     "its cells are lists, structs or intervals, which no column kind models; make each part of it a column of its own, or "
     "leave the field out of the schema."
 )
-SPELLED_APART = (
-    "files of the table store it as different types, in which one unit may be spelled in different ways (a long number in a "
-    "float loses digits), so that its rows could not be bounded together; store it as one type in all files, such as text."
-)
 Feed = Callable[[tuple[str, ...], Mapping[str, Recoder]], pa.RecordBatchReader]
 """The batches of a table with these columns of the engine, some of them recoded; asked for anew for every question."""
 
@@ -92,7 +88,8 @@ class DuckTable:
     feed: Feed | None = None
     folded: frozenset[str] = frozenset()
     refused: dict[str, str] = field(default_factory=dict)
-    spelled_apart: frozenset[str] = frozenset()
+    no_units: Mapping[str, str] = field(default_factory=dict)
+    """Columns that cannot name units, and why."""
     untyped: bool = False
     stream: FallibleStream | None = None
     _types: set[str] = field(default_factory=set, repr=False)
@@ -164,8 +161,8 @@ class DuckTable:
         """Refuse, before any row is read, columns that are not there or whose cells cannot be read, or name no unit."""
         names = names if unit is None else (*names, unit)
         check_columns(self.columns, names)
-        if unit in self.spelled_apart:
-            raise UserError(f"unit column {unit!r}: {SPELLED_APART}")
+        if unit is not None and unit in self.no_units:
+            raise UserError(f"unit column {unit!r}: {self.no_units[unit]}")
         for name in names:
             reason = self.refused.get(name) or ("" if all(part.single for part in self.raw[name].parts) else SEVERAL)
             if reason:

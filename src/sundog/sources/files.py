@@ -5,6 +5,7 @@ from pathlib import Path
 
 from sundog.domain.dialect import STANDARD, Dialect
 from sundog.errors import UserError
+from sundog.sources.addresses import is_address
 from sundog.sources.columnar import OPENERS, open_columnar
 from sundog.sources.databases import DATABASE, open_database, query_file
 from sundog.sources.duck import DuckTable
@@ -50,6 +51,8 @@ def _sheet(data: str) -> tuple[str, str | None]:
 
 def text_files(data: str | Path) -> tuple[list[str], str]:
     """The text files that a path or glob names, and the separator that their ending stands for; none for other kinds."""
+    if is_address(str(data)):
+        return [], ""
     paths = _paths(_sheet(str(data))[0])
     kind = _kind(paths[0])
     return (paths, TEXT[kind]) if kind in TEXT else ([], "")
