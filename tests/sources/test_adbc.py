@@ -353,7 +353,9 @@ def test_a_release_from_a_server_tells_nothing_of_how_it_was_reached(postgresql_
     written = outcome.stdout + outcome.stderr + "".join(map(str, outcome.ledger))
     for word in (SECRET, "postgresql:", postgresql_url.partition("host=")[2].partition("&")[0], "SELECT"):
         assert word not in written
-        assert not [name for name, content in outcome.files.items() if name.startswith("out") and word.encode() in content]
+        assert not [
+            name for name, content in outcome.files.items() if name.startswith("out") and word.encode() in content
+        ]
 
 
 def test_an_address_names_no_account(postgresql_url, tmp_path):
