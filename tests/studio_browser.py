@@ -1,5 +1,6 @@
 """A running studio and a browser on it: what the tests in a browser and the script of the screenshots share."""
 
+import os
 import re
 import shutil
 import signal
@@ -9,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+
+from sundog.studio.guard import root_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 BROWSER = CHROMIUM if find_spec("playwright") is not None else None
@@ -29,6 +32,12 @@ class Running:
         return int(re.search(r":(\d+)/", self.address)[1])
 
     @property
+    def base(self):
+        """What addresses of pages begin with."""
+        origin, _, token = self.address.partition("/?token=")
+        return origin + root_of(token)
+
+    @property
     def ledger(self):
         return self.folder / "ledger.sqlite"
 
@@ -39,7 +48,7 @@ class Running:
         return self.process.returncode
 
 
-def started(folder, *options):
+def started(folder, *options, environment=None):
     """Start it, and read its address off the terminal."""
     folder.mkdir(parents=True, exist_ok=True)
     places = ["--home", str(folder / "home"), "--ledger", str(folder / "ledger.sqlite")]
@@ -48,6 +57,7 @@ def started(folder, *options):
         stdout=subprocess.PIPE,
         text=True,
         cwd=folder,
+        env=os.environ | (environment or {}),
     )
     line = process.stdout.readline()
     found = re.search(r"http://\S+", line)

@@ -8,11 +8,14 @@ import time
 from starlette.testclient import TestClient
 
 from sundog.studio.app import studio_app
+from sundog.studio.guard import root_of
 from sundog.studio.home import Home
 from sundog.studio.rendering import Studio
 
 TOKEN, PORT = "a-token-of-the-tests", 8765
 SECRET = "zz-secret-cell"
+HERE = f"http://127.0.0.1:{PORT}"
+ENTRY = f"{HERE}/?token={TOKEN}"
 
 
 def write_table(path, rows=400, header=("age", "sex", "<script>alert(1)</script>", "paid", "name")):
@@ -32,10 +35,10 @@ def write_table(path, rows=400, header=("age", "sex", "<script>alert(1)</script>
 def client_of(tmp_path, *, signed_in=True):
     """A browser, as it were."""
     studio = Studio(Home(tmp_path / "home", str(tmp_path / "ledger.sqlite")), TOKEN)
-    client = TestClient(studio_app(studio, port=PORT), base_url=f"http://127.0.0.1:{PORT}", follow_redirects=True)
+    client = TestClient(studio_app(studio, port=PORT), base_url=HERE + root_of(TOKEN), follow_redirects=True)
     if signed_in:
-        assert client.get("/", params={"token": TOKEN}).status_code == 200
-        client.headers["origin"] = f"http://127.0.0.1:{PORT}"
+        assert client.get(ENTRY).status_code == 200
+        client.headers["origin"] = HERE
         client.headers["x-sundog-form"] = studio.form_token
     return client
 

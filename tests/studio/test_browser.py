@@ -71,7 +71,7 @@ def reviewed(page, data):
 
 def planned(page, studio, data, *, method="independent", rows="400"):
     at = reviewed(page, data)
-    page.goto(page.url.split("/t/")[0] + at + "/plan")
+    page.goto(studio.base + at + "/plan")
     page.fill("input[name=rows_about]", rows)
     page.select_option("select[name=method]", method)
     page.fill("input[name=folder]", str(studio.folder / "out"))
@@ -154,7 +154,7 @@ def test_the_whole_way_from_a_table_with_surprises_to_a_verified_release(page, s
     accessible(page)
     page.emulate_media(color_scheme="dark")
     for path in ("/", f"{at}/schema", f"{at}/check", f"{at}/plan", f"{at}/run", "/ledger"):
-        page.goto(studio.address.split("/?")[0] + path)
+        page.goto(studio.base + path)
         accessible(page)
     assert page.troubles == []
 
@@ -244,7 +244,7 @@ def test_a_closed_browser_does_not_stop_a_run(browser, studio, tmp_path):
     again.set_default_timeout(WAIT)
     again.goto(studio.address)
     again.wait_for_selector("h1")
-    again.goto(studio.address.split("/?")[0] + at + "/run")
+    again.goto(studio.base + at + "/run")
     again.wait_for_selector("text=The last run is done")
 
 
@@ -283,7 +283,7 @@ def test_a_refusal_is_told_in_the_words_of_the_command_line(page, studio, tmp_pa
     page.click(".spend")
     page.wait_for_selector("[role=alert]")
     assert "Ask for less, or have the owner of the data raise the limit." in page.text_content("main")
-    page.goto(studio.address.split("/?")[0] + at + "/run")
+    page.goto(studio.base + at + "/run")
     assert page.query_selector(".spend") is None
     assert charged(studio) == 0
 
@@ -304,9 +304,9 @@ def test_ctrl_c_ends_the_studio_and_keeps_what_was_paid_for(page, studio, tmp_pa
 def test_markup_from_files_never_runs(page, studio, tmp_path):
     evil = tmp_path / "<img src=x onerror=alert(3)>.csv"
     at = drafted(page, write_table(evil))
-    page.goto(studio.address.split("/?")[0] + at + "/schema/fields/1")
-    page.goto(studio.address.split("/?")[0] + at + "/schema/fields/2")
-    page.goto(studio.address.split("/?")[0] + "/")
+    page.goto(studio.base + at + "/schema/fields/1")
+    page.goto(studio.base + at + "/schema/fields/2")
+    page.goto(studio.base + "/")
     page.click("text=Browse")
     page.wait_for_selector(".browser")
     page.wait_for_timeout(300)

@@ -1,12 +1,12 @@
 """Who may ask, from where, and how much: every way around the guard is tried."""
 
+import asyncio
+
 import pytest
 
-from studio_visits import PORT, TOKEN, client_of
+from studio_visits import ENTRY, HERE, PORT, TOKEN, client_of
 from sundog.studio import guard
 from sundog.studio.app import DONE, SHOWN
-
-HERE = f"http://127.0.0.1:{PORT}"
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", f"evil.example:{PORT}", "127.0.0.1:1", "", "localhost"])
@@ -31,7 +31,7 @@ def test_without_the_token_there_is_no_page(tmp_path):
 
 def test_the_token_becomes_a_strict_cookie_and_leaves_the_address(tmp_path):
     stranger = client_of(tmp_path, signed_in=False)
-    answer = stranger.get("/", params={"token": TOKEN})
+    answer = stranger.get(ENTRY)
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
@@ -60,7 +60,7 @@ def test_a_browser_that_says_it_comes_from_elsewhere_is_refused(client, site):
 
 def test_a_link_in_a_terminal_that_is_a_page_still_enters(tmp_path):
     stranger = client_of(tmp_path, signed_in=False)
-    assert stranger.get("/", params={"token": TOKEN}, headers={"sec-fetch-site": "cross-site"}).status_code == 200
+    assert stranger.get(ENTRY, headers={"sec-fetch-site": "cross-site"}).status_code == 200
 
 
 def test_forms_need_their_own_secret(client):
@@ -112,3 +112,54 @@ def test_only_our_own_files_are_served(client):
 def test_other_methods_change_nothing(client):
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS"):
         assert client.request(method, "/tables", content=b"x").status_code == 405
+
+
+def test_a_server_on_another_port_is_never_sent_the_cookie(client):
+    """Cookies are shared by all ports of a machine. Ours is for a path that nobody else can guess."""
+    sent = [
+        client.build_request("GET", f"http://127.0.0.1:{PORT + 1}{path}") for path in ("/", "/t/0", "/ledger", "/enter")
+    ]
+    assert [request.headers.get("cookie") for request in sent] == [None] * 4
+    assert TOKEN in client.build_request("GET", "/ledger").headers["cookie"]
+
+
+@pytest.mark.parametrize(
+    "before", ["a=b", 'x="unclosed', "{}[]=1; =; ;;", f"sundog-studio-{PORT}=tossed", "\u00e4=\u00f6"]
+)
+def test_cookies_of_other_ports_neither_enter_nor_keep_out(client, tmp_path, before):
+    good = f"sundog-studio-{PORT}={TOKEN}"
+    stranger = client_of(tmp_path, signed_in=False)
+    for line in (f"{before}; {good}", f"{good}; {before}"):
+        assert stranger.get("/", headers={"cookie": line.encode()}).status_code == 200
+    assert stranger.get("/", headers={"cookie": before.encode()}).status_code == 403
+
+
+def test_the_form_that_opens_a_browser_enters_without_the_token_in_an_address(tmp_path):
+    stranger = client_of(tmp_path, signed_in=False)
+    origin = {"origin": "null", "sec-fetch-site": "cross-site"}
+    for wrong in ({"token": "wrong"}, {}, {"token": "x" * 10_000}, {"other": TOKEN}):
+        assert stranger.post(f"{HERE}/enter", data=wrong, headers=origin).status_code == 403
+    entered = stranger.post(f"{HERE}/enter", data={"token": TOKEN}, headers=origin)
+    assert (entered.status_code, TOKEN in entered.text) == (200, False)
+    assert stranger.get("/").status_code == 200
+
+
+def test_pages_lie_nowhere_else(client):
+    cookie = {"cookie": f"sundog-studio-{PORT}={TOKEN}"}
+    for path in ("/", "/ledger", "/static/studio.css", "/0123456789abcdef/ledger"):
+        assert client.get(HERE + path, headers=cookie).status_code == 404
+
+
+def test_long_addresses_are_refused(client):
+    assert client.get("/t/000000000000/schema/fields/" + "9" * 5000).status_code == 414
+
+
+def test_a_request_that_stops_in_its_middle_is_let_go(monkeypatch):
+    monkeypatch.setattr(guard, "BODY_SECONDS", 0.05)
+
+    async def never():
+        await asyncio.sleep(5)
+
+    received = guard._counted(never, 10)
+    with pytest.raises(guard.TooSlow):
+        asyncio.run(received())

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import time
 import urllib.request
 from pathlib import Path
 
@@ -60,3 +61,54 @@ def test_a_port_that_is_taken_is_told(studio, tmp_path, capfd):
     with pytest.raises(RuntimeError, match="did not start"):
         started(tmp_path / "other", "--port", str(studio.port))
     assert "cannot be used" in capfd.readouterr().err
+
+
+def test_no_program_is_started_with_the_token(tmp_path):
+    """Everyone on the machine can read how a program was started: a browser gets the path of a page that its owner alone can read."""
+    seen = tmp_path / "seen"
+    script = tmp_path / "browser"
+    script.write_text(f'#!/bin/sh\necho "$@" >> {seen}\n')
+    script.chmod(0o755)
+    running = started(tmp_path / "studio", "--browser", environment={"BROWSER": str(script)})
+    try:
+        until = time.monotonic() + 60
+        while not (seen.exists() and seen.read_text().endswith("\n")) and time.monotonic() < until:
+            time.sleep(0.05)
+        token = running.address.partition("token=")[2]
+        door = running.folder / "home" / "enter.html"
+        assert seen.read_text().strip() == door.as_uri()
+        assert door.stat().st_mode & 0o077 == 0
+        assert f'value="{token}"' in door.read_text()
+        again = started(running.folder, "--browser", environment={"BROWSER": str(script)})
+        assert again.process.wait(timeout=60) == 0
+        again.process.stdout.close()
+        assert seen.read_text().split() == [door.as_uri()] * 2
+    finally:
+        running.end(signal.SIGINT)
+    assert not door.exists()
+
+
+def test_clients_that_send_nothing_do_not_keep_others_out(studio):
+    begun = [socket.create_connection(("127.0.0.1", studio.port)) for _ in range(120)]
+    try:
+        for number, connection in enumerate(begun):
+            if number % 2:
+                connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        begun[0].settimeout(60)
+        begun[1].settimeout(60)
+        assert begun[0].recv(1) == b""
+        assert begun[1].recv(1) == b""
+        with urllib.request.urlopen(studio.address, timeout=60) as answer:
+            assert answer.status == 200
+    finally:
+        for connection in begun:
+            connection.close()
+
+
+def test_a_folder_of_others_is_refused(tmp_path, capfd):
+    shared = tmp_path / "studio" / "home"
+    shared.mkdir(parents=True)
+    shared.chmod(0o777)
+    with pytest.raises(RuntimeError, match="did not start"):
+        started(tmp_path / "studio")
+    assert "other users of this machine" in capfd.readouterr().err

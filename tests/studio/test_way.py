@@ -234,6 +234,7 @@ def test_a_stopped_run_keeps_what_was_paid_for(client, data, tmp_path, monkeypat
         client.post(f"{at}/run", data=charge(client, at))
     page = client.get(f"{at}/run").text
     assert "The last run was stopped" in page
+    assert "Make the rows from it, at no further cost" in page
     assert (tmp_path / "out" / "released.json").exists()
     once = spent(tmp_path)
     assert once > 0
@@ -243,6 +244,122 @@ def test_a_stopped_run_keeps_what_was_paid_for(client, data, tmp_path, monkeypat
     client.post(f"{release}/verify")
     assert "The release is as it was certified." in client.get(release).text
     assert spent(tmp_path) == once
+
+
+# What is killed, and what the page then offers: (where it happens, whether rows can be made from what was measured).
+STAGES = {
+    "before the charge": ("sundog.api.synthesizer.curator_for", False),
+    "between charge and measurement": ("sundog.private.noise.add_gaussian", False),
+    "in fitting": ("sundog.generate.independent.Independent.fit", True),
+    "in sampling": ("sundog.api.model.Model.rows", True),
+    "in writing": ("sundog.api.making.write_table", True),
+    "in the certificate": ("sundog.api.making.finish_release", True),
+}
+
+
+@pytest.mark.parametrize("how", [KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("stage", STAGES)
+def test_whenever_a_run_ends_the_page_says_what_is_left(client, data, tmp_path, monkeypatch, *, stage, how):
+    place, measured = STAGES[stage]
+    at = planned(client, data, tmp_path)
+
+    def ended(*args, **kwargs):
+        raise how
+
+    with monkeypatch.context() as patched:
+        patched.setattr(place, ended)
+        if how is SystemExit:  # the worker is killed: nothing more of its own is written
+            patched.setattr("sundog.studio.jobs.Job.end", lambda *args, **kwargs: None)
+        client.post(f"{at}/run", data=charge(client, at))
+    page = client.get(f"{at}/run").text
+    paid = spent(tmp_path)
+    assert ("The last run was stopped" if how is KeyboardInterrupt else "The last run crashed") in page
+    assert f"stands at rho {paid:.4g} now" in page
+    assert (paid > 0) == (stage != "before the charge")
+    assert ("nothing to make rows from" in page) == (not measured)
+    assert ("never given back, also where it bought nothing" in page) == (paid > 0 and not measured)
+    remake = re.search(r"/release/([0-9a-f]{12})/remake", page)
+    assert (remake is not None) == measured
+    if remake:
+        client.post(f"{at}/release/{remake[1]}/remake")
+        release = str(client.get(f"{at}/release").url)
+        client.post(f"{release}/verify")
+        assert "The release is as it was certified." in client.get(release).text
+        assert spent(tmp_path) == paid
+
+
+def test_measurements_of_an_earlier_release_are_not_taken_for_those_of_a_stopped_run(
+    client, data, tmp_path, monkeypatch
+):
+    at, _ = ran(client, data, tmp_path)
+
+    def stopped(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    client.post(f"{at}/plan", data={**BUDGET, "folder": str(tmp_path / "out"), "replace": "yes"})
+    monkeypatch.setattr("sundog.api.synthesizer.curator_for", stopped)
+    client.post(f"{at}/run", data=charge(client, at))
+    page = client.get(f"{at}/run").text
+    assert "The last run was stopped" in page
+    assert "remake" not in page
+
+
+def test_a_stopped_remake_can_be_made_again(client, data, tmp_path, monkeypatch):
+    at = planned(client, data, tmp_path)
+
+    def stopped(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("sundog.api.model.Model.rows", stopped)
+        client.post(f"{at}/run", data=charge(client, at))
+        first = re.search(r"/release/([0-9a-f]{12})/remake", client.get(f"{at}/run").text)[0]
+        client.post(f"{at}{first}")
+    second = re.search(r"/release/([0-9a-f]{12})/remake", client.get(f"{at}/run").text)[0]
+    assert second != first
+    client.post(f"{at}{second}")
+    assert "The last run is done" in client.get(f"{at}/run").text
+
+
+def test_what_other_pages_change_after_the_click_does_not_reach_the_run(client, data, tmp_path, monkeypatch):
+    at = planned(client, data, tmp_path)
+    other = write_table(tmp_path / "other.csv", rows=50)
+    begun = []
+    monkeypatch.setattr("sundog.studio.jobs._spawn", begun.append)
+    client.post(f"{at}/run", data=charge(client, at))
+    client.post(f"{at}/change", data={"data": str(other), "dataset": "another account"})
+    worker.main(begun[0])
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    assert ledger.account("visits").rho > 0
+    assert ledger.account("another account").rho == 0
+
+
+@pytest.mark.parametrize("changed", ["method", "folder", "schema", "table"])
+def test_a_run_of_something_else_than_was_shown_is_not_started(client, data, tmp_path, changed):
+    """The charge is the same, but it would buy something else."""
+    at = planned(client, data, tmp_path)
+    tab = charge(client, at)
+    plan = {**BUDGET, "folder": str(tmp_path / "out")}
+    if changed == "method":
+        client.post(f"{at}/plan", data={**plan, "method": "mst"})
+    elif changed == "folder":
+        client.post(f"{at}/plan", data={**plan, "folder": str(tmp_path / "elsewhere")})
+    elif changed == "schema":
+        client.post(f"{at}/schema/fields/0", data={**AGE, "maximum": "110"})
+    else:
+        other = write_table(tmp_path / "other.csv", rows=50)
+        client.post(f"{at}/change", data={"data": str(other), "dataset": "visits"})
+    assert client.post(f"{at}/run", data=tab).status_code == 409
+    assert spent(tmp_path) == 0
+
+
+def test_trouble_with_a_draft_is_confidential(client, data):
+    """The words may name a label that was read off the rows."""
+    at = drafted(client, data)
+    trouble = client.post(f"{at}/check", data={"rows_per_unit": "many"})
+    assert trouble.status_code == 422
+    assert "<title>CONFIDENTIAL" in trouble.text
+    assert "<title>CONFIDENTIAL" not in client.get("/nowhere").text
 
 
 def test_an_unexpected_error_is_told_without_its_text(client, data, tmp_path, monkeypatch):
@@ -288,7 +405,7 @@ def test_a_dropped_table_is_a_private_copy_that_goes_with_its_entry(client, data
 def test_everything_that_the_studio_keeps_is_for_its_owner_alone(client, data, tmp_path):
     ran(client, data, tmp_path)
     for path in (tmp_path / "home").rglob("*"):
-        assert path.stat().st_mode & 0o077 in (0, 0o044 if path.name in ("events", "pid", "lock") else 0), path
+        assert path.stat().st_mode & 0o077 == 0, path
 
 
 def test_unknown_tables_and_jobs_are_not_found(client, data):

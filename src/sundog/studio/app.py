@@ -15,9 +15,9 @@ from starlette.routing import Route
 
 from sundog.errors import BudgetRefused, UserError, failure
 from sundog.studio.events import events
-from sundog.studio.guard import TOO_LARGE, Guard, TooLarge, plain
+from sundog.studio.guard import TOO_LARGE, TOO_SLOW, Guard, TooLarge, TooSlow, plain, same
 from sundog.studio.pages import check, constraints, fields, ledger, plan, release, run, schema, table
-from sundog.studio.rendering import Studio, fragment, page
+from sundog.studio.rendering import Studio, fragment, page, project_of
 
 Page = Callable[..., Response]
 STATIC = {
@@ -74,7 +74,7 @@ DONE: dict[str, Page] = {
 
 def studio_app(studio: Studio, *, port: int) -> Starlette:
     """The whole application, behind its guard."""
-    routes = [Route("/static/style.css", _style), Route("/static/{name}", _static), Route("/favicon.ico", _static)]
+    routes = [Route("/static/style.css", _style), Route("/static/{name}", _static)]
     routes += [Route(path, _shown(studio, made), methods=["GET"]) for path, made in SHOWN.items()]
     routes += [Route(path, _done(studio, made), methods=["POST"]) for path, made in DONE.items()]
     routes.append(Route(f"{AT}/jobs/{{job}}/events", events(studio), methods=["GET"]))
@@ -83,6 +83,7 @@ def studio_app(studio: Studio, *, port: int) -> Starlette:
         middleware=[Middleware(Guard, token=studio.token, port=port)],
         exception_handlers={
             TooLarge: lambda request, error: plain(413, TOO_LARGE),
+            TooSlow: lambda request, error: plain(408, TOO_SLOW),
             404: lambda request, error: _trouble(studio, request, "There is no such page.", 404),
             405: lambda request, error: _trouble(studio, request, "There is no such page.", 405),
         },
@@ -100,7 +101,7 @@ def _done(studio: Studio, made: Page) -> Any:
     async def endpoint(request: Request) -> Response:
         async with request.form(max_files=1, max_fields=3000) as form:
             given = request.headers.get("x-sundog-form") or form.get("form_token")
-            if given != studio.form_token:
+            if not same(str(given), studio.form_token):
                 return plain(403, "This form is not of this start of the studio; load the page again.")
             return await run_in_threadpool(_answered, studio, request, made, form)
 
@@ -127,11 +128,20 @@ def _answered(studio: Studio, request: Request, made: Page, *form: FormData) -> 
 def _trouble(studio: Studio, request: Request, message: str, status: int) -> Response:
     if "hx-request" in request.headers:  # HTMX shows only what went well: the words take the place of the piece
         return fragment(studio, request, "said.html", words="", problem=message)
-    return page(studio, request, "trouble.html", error=message, status=status)
+    return page(studio, request, "trouble.html", error=message, status=status, **_about(studio, request))
+
+
+def _about(studio: Studio, request: Request) -> dict[str, Any]:
+    """The table that the trouble is with: words about a draft may name what was read off rows."""
+    try:
+        project = project_of(studio, request)
+    except LookupError:
+        return {}
+    return {"project": project, "confidential": project.document is not None and not project.reviewed}
 
 
 async def _static(request: Request) -> Response:
-    name = request.path_params.get("name", "mark.svg")
+    name = request.path_params["name"]
     if name not in STATIC:
         return plain(404, "There is no such file.")
     content = files("sundog.studio").joinpath("static", name).read_bytes()

@@ -89,9 +89,11 @@ class Budgeted:
         )
 
 
-def shown_charge(dry: "DryRun") -> str:
-    """A short digest of the charge as it was shown: a click on another one spends nothing."""
-    return hashlib.sha256(json.dumps(dry.to_json(), sort_keys=True).encode()).hexdigest()[:16]
+def shown_charge(project: Project, budgeted: Budgeted, dry: "DryRun") -> str:
+    """A short digest of the charge and of what it is for, as they were shown: a click on anything else spends nothing."""
+    table = [project.data, project.sql, project.dataset, project.document]
+    told = json.dumps([dry.to_json(), budgeted.to_json(), table], sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 def default_folder(project: Project) -> str:
@@ -105,18 +107,18 @@ def read_budget(form: Mapping[str, Any], project: Project) -> Budgeted:
     """The answers of the page."""
     unit = _text(form, "unit")
     return Budgeted(
-        rows_about=_whole(form, "rows_about", "rows"),
-        epsilon=_number(form, "epsilon"),
-        delta=_number(form, "delta"),
+        rows_about=whole_number(form, "rows_about", "rows"),
+        epsilon=number(form, "epsilon"),
+        delta=number(form, "delta"),
         neighbours="replace" if form.get("neighbours") == "replace" else "add-remove",
         unit=unit,
-        rows_per_unit=_whole(form, "rows_per_unit", "rows per person") if unit else 1,
+        rows_per_unit=whole_number(form, "rows_per_unit", "rows per person") if unit else 1,
         method=_text(form, "method") or "auto",
         adjust=_text(form, "adjust"),
         workload=absolute(path) if (path := _text(form, "workload")) else None,
         ignore_unsupported=bool(form.get("ignore_unsupported")),
         confirmed=bool(form.get("confirmed")),
-        rows=_whole(form, "rows", "synthetic rows") if _text(form, "rows") else None,
+        rows=whole_number(form, "rows", "synthetic rows") if _text(form, "rows") else None,
         format="parquet" if form.get("format") == "parquet" else "csv",
         folder=absolute(_text(form, "folder") or default_folder(project)),
         replace=bool(form.get("replace")),
@@ -129,16 +131,18 @@ def _text(form: Mapping[str, Any], key: str) -> str | None:
     return str(form.get(key, "")).strip() or None
 
 
-def _number(form: Mapping[str, Any], key: str) -> float:
+def number(form: Mapping[str, Any], key: str) -> float:
+    """A number of a form."""
     found = _text(form, key) or ""
     try:
         return float(found)
     except ValueError:
-        raise UserError(f"{key}: found {found!r}; it must be a number, such as 1.") from None
+        raise UserError(f"{key}: found {found[:40]!r}; it must be a number, such as 1.") from None
 
 
-def _whole(form: Mapping[str, Any], key: str, called: str) -> int:
+def whole_number(form: Mapping[str, Any], key: str, called: str) -> int:
+    """A whole number as people write it, such as 20,000."""
     found = (_text(form, key) or "").replace(",", "").replace("_", "").replace(" ", "")
     if not found.isascii() or not found.isdigit() or len(found) > 15:
-        raise UserError(f"{called}: found {found!r}; it must be a whole number, such as 1000.")
+        raise UserError(f"{called}: found {found[:40]!r}; it must be a whole number, such as 1000.")
     return int(found)

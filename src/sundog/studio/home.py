@@ -46,6 +46,17 @@ def make_folder(path: Path) -> Path:
     return path
 
 
+def refuse_shared(folder: Path) -> None:
+    """Refuse a folder in which somebody else could put an address or a schema."""
+    import stat
+
+    found = folder.stat()
+    if os.name == "posix" and (found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+        raise UserError(
+            f"--home: {str(folder)!r} belongs to, or can be written by, other users of this machine; choose a folder of your own."
+        )
+
+
 def read_file(path: Path) -> dict[str, Any] | None:
     """A JSON object that the studio wrote; None where there is none, or half of one."""
     try:

@@ -1,9 +1,12 @@
 """Long work: each job is a folder and a process of its own, so that neither a closed browser nor a crash of one takes the other along.
 
-    request.json   what to do; written first       events   one line per step, as the worker tells it
-    lock           held as long as the worker lives outcome.json   how it ended; written last
+    request.json   what to do                       events         one line per step, as the worker tells it
+    project.json,  the table and its schema as      lock           held as long as the worker lives
+    schema.json    the click saw them               stop           somebody asked it to stop
+                                                    outcome.json   how it ended; written last
 
-The state of a job is what these files say: a job without an outcome whose lock nobody holds has crashed.
+The state of a job is what these files say: a job without an outcome whose lock nobody holds was stopped, if somebody asked
+for that, or has crashed. What other pages change after the click does not reach a job.
 """
 
 import contextlib
@@ -24,10 +27,15 @@ CRASHED = (
     "The worker ended without a word: it was killed, ran out of memory, or the machine stopped. What it charged stays "
     "charged; the ledger shows it."
 )
+STOPPED = "Stopped. What was charged stays charged."
 STARTING_SECONDS = 30.0
 """So long a worker that another start of the studio started may take to hold its lock."""
 _workers: dict[Path, "subprocess.Popen[bytes]"] = {}
 """The workers that this process started; asking one how it is also lets the system forget it once it has ended."""
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 @dataclass(frozen=True)
@@ -51,8 +59,19 @@ class Job:
         """How it ended; empty while it runs, and after a crash says so."""
         found = read_file(self.folder / "outcome.json")
         if found is None and not self._alive():
-            found = read_file(self.folder / "outcome.json") or {"state": "crashed", "message": CRASHED}
+            found = read_file(self.folder / "outcome.json") or self._unsaid()
         return found or {}
+
+    def _unsaid(self) -> dict[str, Any]:
+        """How a worker ended that did not say it."""
+        if self.stop_asked:
+            return {"state": "stopped", "message": STOPPED}
+        return {"state": "crashed", "message": CRASHED}
+
+    @property
+    def stop_asked(self) -> bool:
+        """Whether somebody wants it to stop; a worker that has not begun does not begin."""
+        return (self.folder / "stop").exists()
 
     @property
     def state(self) -> State:
@@ -79,15 +98,23 @@ class Job:
         """Write a step; the same one is told once."""
         line = " ".join(step.split())
         if not self.steps or self.steps[-1] != line:
-            with (self.folder / "events").open("a", encoding="utf-8") as file:
+            with open(self.folder / "events", "a", encoding="utf-8", opener=_for_its_owner) as file:
                 file.write(line + "\n")
 
     def stop(self) -> None:
         """Interrupt the worker, as Ctrl-C would: it keeps what was paid for."""
+        if not self.running:
+            return
+        write_confidential(self.folder / "stop", "")
         with contextlib.suppress(OSError, ValueError):
             number = int((self.folder / "pid").read_text(encoding="ascii"))
             if self.running:
                 os.kill(number, signal.SIGINT)
+
+    @property
+    def project(self) -> Project:
+        """The table and its schema as they were when the job was started."""
+        return Project(self.folder)
 
     def _alive(self) -> bool:
         """Whether a worker holds the lock, or may still be on its way to it."""
@@ -116,6 +143,9 @@ def start(home: Home, project: Project, kind: str, *, job_id: str | None = None,
     except FileExistsError:
         return Job(folder), False
     job = Job(folder)
+    for name in ("project", "schema"):
+        if (document := project.read(name)) is not None:
+            job.project.write(name, document)
     told = {"kind": kind, "ledger": home.ledger, "started": datetime.now(UTC).isoformat(timespec="seconds"), **request}
     write_confidential(folder / "request.json", document_text(told))
     _spawn(folder)
@@ -130,7 +160,7 @@ def _spawn(folder: Path) -> None:
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True
     )
     _workers[folder] = worker
-    (folder / "pid").write_text(str(worker.pid), encoding="ascii")
+    write_confidential(folder / "pid", str(worker.pid))
 
 
 def jobs(project: Project, *kinds: str) -> list[Job]:

@@ -4,16 +4,19 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse
 
-from sundog.studio.guard import form_token
+from sundog.studio.guard import form_token, root_of
 from sundog.studio.home import Home, Project
 from sundog.studio.jobs import Job, latest
 from sundog.version import __version__
+
+if TYPE_CHECKING:
+    from sundog.private.account import Account
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,11 @@ class Studio:
     def form_token(self) -> str:
         """What every form carries."""
         return form_token(self.token)
+
+    @property
+    def root(self) -> str:
+        """The path that all pages lie below."""
+        return root_of(self.token)
 
 
 @dataclass(frozen=True)
@@ -64,9 +72,9 @@ def _template(name: str) -> str:
     return files("sundog.studio").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def steps(project: Project) -> list[Step]:
+def steps(studio: Studio, project: Project) -> list[Step]:
     """The steps of a table, each with how far it is."""
-    at, document = f"/t/{project.id}", project.document
+    at, document = f"{studio.root}/t/{project.id}", project.document
     checked, made = latest(project, "check"), latest(project, "run", "remake")
     schema = "open" if document is None else "done" if project.reviewed else "attention"
     return [
@@ -94,9 +102,10 @@ def _rendered(studio: Studio, request: Request, template: str, **values: Any) ->
     project: Project | None = values.get("project")
     common = {
         "form_token": studio.form_token,
+        "root": studio.root,
         "path": request.url.path,
         "project": project,
-        "steps": steps(project) if project is not None else [],
+        "steps": steps(studio, project) if project is not None else [],
         "confidential": False,
         "error": "",
         "note": "",
@@ -109,11 +118,18 @@ def fragment(studio: Studio, request: Request, template: str, **values: Any) -> 
     return HTMLResponse(_rendered(studio, request, template, **values))
 
 
-def see(address: str) -> RedirectResponse:
+def see(studio: Studio, address: str) -> RedirectResponse:
     """Go on to another page after something was done."""
-    return RedirectResponse(address, status_code=303)
+    return RedirectResponse(studio.root + address, status_code=303)
 
 
 def project_of(studio: Studio, request: Request) -> Project:
     """The table that an address names."""
     return studio.home.project(request.path_params["table"])
+
+
+def account_of(studio: Studio, project: Project) -> "Account":
+    """The account of the ledger that a table is charged to."""
+    from sundog.api.options import Charged
+
+    return Charged(studio.home.ledger, project.dataset).open_ledger().account(project.dataset)

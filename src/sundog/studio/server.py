@@ -1,6 +1,8 @@
 """Starting the studio: loopback only, a port of its own, a fresh token; a second start finds the first and opens that.
 
-The lock is held as long as the studio runs. Beside it lies the address with its token, readable by its owner only.
+The lock is held as long as the studio runs. Beside it lie the address with its token and a page that opens the studio, readable
+by their owner only. A browser is started with that page and not with the address: everyone on a machine can see how programs were
+started, and the page sends the token in a form, so that it does not get into the browser's history either.
 """
 
 import contextlib
@@ -15,15 +17,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sundog.errors import UserError
-from sundog.studio.home import Home, make_folder, read_file
+from sundog.studio.home import Home, make_folder, read_file, refuse_shared
 from sundog.studio.jobs import Job, jobs
 
 if TYPE_CHECKING:
     from types import FrameType
 
     import uvicorn
+    from starlette.applications import Starlette
 
 HERE = "127.0.0.1"
+DOOR = "enter.html"
+DOOR_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sundog studio</title>
+<form method="post" action="http://{here}:{port}{enter}"><input type="hidden" name="token" value="{token}"><button>Open the studio</button></form>
+<script>document.forms[0].submit()</script></html>
+"""
 STOP_SECONDS = 20.0
 """So long the end of the studio waits for runs to keep what was paid for."""
 
@@ -35,7 +43,7 @@ class Starting:
     home: Home
     port: int = 0
     opened: Callable[[str], object] | None = None
-    """What opens the address in a browser; None for nothing."""
+    """What opens a page in a browser; None for nothing."""
 
 
 def serve(starting: Starting, say: Callable[[str], None]) -> None:
@@ -43,6 +51,7 @@ def serve(starting: Starting, say: Callable[[str], None]) -> None:
     from filelock import FileLock, Timeout
 
     folder = make_folder(starting.home.folder)
+    refuse_shared(folder)
     try:
         with FileLock(folder / "studio.lock", timeout=0, mode=0o600):
             _serve(starting, say)
@@ -50,7 +59,7 @@ def serve(starting: Starting, say: Callable[[str], None]) -> None:
         address = _first(folder)
         say(f"Sundog studio is running already: {address}")
         if starting.opened is not None:
-            starting.opened(address)
+            starting.opened((folder / DOOR).as_uri())
 
 
 def _first(folder: Path) -> str:
@@ -71,12 +80,8 @@ def _answers(port: int) -> bool:
 
 
 def _serve(starting: Starting, say: Callable[[str], None]) -> None:
-    import json
     import signal
 
-    import uvicorn
-
-    from sundog.api.writing import write_confidential
     from sundog.studio.app import studio_app
     from sundog.studio.rendering import Studio
 
@@ -84,29 +89,51 @@ def _serve(starting: Starting, say: Callable[[str], None]) -> None:
     with _listening(starting.port) as listener:
         port = int(listener.getsockname()[1])
         address = f"http://{HERE}:{port}/?token={token}"
-        place = starting.home.folder / "studio.json"
-        write_confidential(place, json.dumps({"address": address, "port": port, "pid": os.getpid()}))
         studio = Studio(starting.home, token)
-        app = studio_app(studio, port=port)
-        config = uvicorn.Config(
-            app,
-            log_level="critical",
-            access_log=False,
-            server_header=False,
-            limit_concurrency=100,
-            timeout_keep_alive=30,
-            timeout_graceful_shutdown=3,
-            h11_max_incomplete_event_size=64 * 1024,
-        )
+        config = _config(studio_app(studio, port=port))
         try:
             with contextlib.suppress(KeyboardInterrupt):
                 signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C
+                _write_down(starting.home.folder, port=port, token=token, address=address)
                 say(f"Sundog studio: {address}\nOnly this machine can reach it. Stop it with Ctrl-C.")
-                threading.Thread(target=_get_ready, args=(starting.opened, address), daemon=True).start()
+                threading.Thread(target=_get_ready, args=(starting,), daemon=True).start()
                 _server(config, studio.closing).run(sockets=[listener])
         finally:
-            place.unlink(missing_ok=True)
+            for name in ("studio.json", DOOR):
+                (starting.home.folder / name).unlink(missing_ok=True)
             _stop_all(starting.home, say)
+
+
+def _write_down(folder: Path, *, port: int, token: str, address: str) -> None:
+    """The address for a second start, and the page that opens the studio."""
+    import json
+
+    from sundog.api.writing import write_confidential
+    from sundog.studio.guard import ENTER
+
+    write_confidential(folder / DOOR, DOOR_PAGE.format(here=HERE, port=port, enter=ENTER, token=token))
+    write_confidential(folder / "studio.json", json.dumps({"address": address, "port": port, "pid": os.getpid()}))
+
+
+def _config(app: "Starlette") -> "uvicorn.Config":
+    """No log, no word of who answers, no trust in headers of a proxy; so many connections, so long."""
+    import uvicorn
+
+    from sundog.studio.slow_clients import TimedProtocol
+
+    return uvicorn.Config(
+        app,
+        http=TimedProtocol,
+        ws="none",
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=100,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=3,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
 
 
 def _server(config: "uvicorn.Config", closing: threading.Event) -> "uvicorn.Server":
@@ -135,10 +162,10 @@ def _listening(port: int) -> Iterator[socket.socket]:
         yield listener
 
 
-def _get_ready(opened: Callable[[str], object] | None, address: str) -> None:
+def _get_ready(starting: Starting) -> None:
     """Open the browser, then load what pages will need, so that they are quick."""
-    if opened is not None:
-        opened(address)
+    if starting.opened is not None:
+        starting.opened((starting.home.folder / DOOR).as_uri())
     with contextlib.suppress(ImportError):
         import sundog.api.plan
         import sundog.api.synthesizer  # noqa: F401
@@ -152,6 +179,8 @@ def _stop_all(home: Home, say: Callable[[str], None]) -> None:
     if running:
         say(f"Stopping {len(running)} jobs; what was paid for is kept.")
         _wait(running)
+    if any(job.running for job in running):
+        say("They have not stopped yet and will in a while; the next start shows how they ended.")
 
 
 def _wait(running: list[Job]) -> None:

@@ -11,20 +11,14 @@ from sundog.studio.jobs import Job
 if TYPE_CHECKING:
     from sundog.api.model import Model
 
-Work = Callable[[Job, list[str]], dict[str, Any]]
+Work = Callable[[Job], dict[str, Any]]
 
 
-def project_of(job: Job) -> Project:
-    """The table that a job is about."""
-    return Project(job.folder.parent.parent)
-
-
-def draft(job: Job, kept: list[str]) -> dict[str, Any]:
+def draft(job: Job) -> dict[str, Any]:
     """A schema read off the data: CONFIDENTIAL until it is reviewed."""
     from sundog.api.schema import draft_schema
 
-    del kept
-    project, asked = project_of(job), job.request
+    project, asked = job.project, job.request
     job.tell("reading the table")
     document = draft_schema(
         project.data,
@@ -33,16 +27,15 @@ def draft(job: Job, kept: list[str]) -> dict[str, Any]:
         dialect=project.facts.get("dialect"),
         sql=project.sql,
     )
-    project.write("schema", document)
+    Project(job.folder.parent.parent).write("schema", document)
     return {"fields": len(document["fields"])}
 
 
-def check(job: Job, kept: list[str]) -> dict[str, Any]:
+def check(job: Job) -> dict[str, Any]:
     """What became of the cells: CONFIDENTIAL."""
     from sundog.api.check import check_document, check_table
 
-    del kept
-    project, asked = project_of(job), job.request
+    project, asked = job.project, job.request
     job.tell("counting what became of the cells")
     found = check_table(
         project.data,
@@ -56,13 +49,13 @@ def check(job: Job, kept: list[str]) -> dict[str, Any]:
     return {"check": check_document(found)}
 
 
-def run(job: Job, kept: list[str]) -> dict[str, Any]:
+def run(job: Job) -> dict[str, Any]:
     """A whole release, at the charge that its owner saw."""
     from sundog.api.making import Private, make_release
     from sundog.api.options import Signing
     from sundog.studio.budget import Budgeted
 
-    project, asked = project_of(job), job.request
+    project, asked = job.project, job.request
     budgeted = Budgeted.of(asked["budget"])
     synthesizer = budgeted.synthesizer(project, ledger=asked["ledger"])
     rows = make_release(
@@ -71,12 +64,12 @@ def run(job: Job, kept: list[str]) -> dict[str, Any]:
         place=budgeted.place,
         signing=Signing(budgeted.purpose, budgeted.approved_by),
         report=job.tell,
-        kept=lambda path: kept.append(str(path)),
+        kept=lambda path: None,  # the page looks for itself: a killed worker tells nothing
     )
     return _told(synthesizer.model, budgeted.place.folder, rows)
 
 
-def remake(job: Job, kept: list[str]) -> dict[str, Any]:
+def remake(job: Job) -> dict[str, Any]:
     """A release from what an interrupted run had measured: no private data, no cost."""
     from sundog.api.making import remake_release
     from sundog.api.model import Model
@@ -88,7 +81,6 @@ def remake(job: Job, kept: list[str]) -> dict[str, Any]:
     asked = job.request
     budgeted, released = Budgeted.of(asked["budget"]), Released.load(asked["released"])
     prepare_folder(budgeted.place.folder, force=True)
-    kept.append(asked["released"])
     signing = Signing(budgeted.purpose, budgeted.approved_by)
     with listening(job.tell):
         job.tell(f"fitting {budgeted.method}")
@@ -111,26 +103,25 @@ def _told(model: "Model", folder: Path, rows: int) -> dict[str, Any]:
     }
 
 
-def verify(job: Job, kept: list[str]) -> dict[str, Any]:
+def verify(job: Job) -> dict[str, Any]:
     """Whether a release is as it was certified, and its receipts are in the ledger."""
     from sundog.api.options import LedgerPlace
     from sundog.api.verify import verify as verified
 
-    del kept
     asked = job.request
     job.tell("verifying")
     found = verified(asked["folder"], ledger=LedgerPlace(asked["ledger"]).open_ledger().path)
     return {"holds": found.holds, "checked": list(found.checked), "differences": list(found.differences)}
 
 
-def evaluate(job: Job, kept: list[str]) -> dict[str, Any]:
+def evaluate(job: Job) -> dict[str, Any]:
     """The synthetic table beside the real one: CONFIDENTIAL."""
     from sundog.api.evaluate import evaluate_tables
     from sundog.api.writing import write_confidential
     from sundog.released import Released
 
-    del kept
-    project, asked = project_of(job), job.request
+    asked = job.request
+    project = Job(job.folder.with_name(asked["release"])).project
     table = Path(asked["table"])
     released = Released.load(table.parent / "released.json")
     found = evaluate_tables(

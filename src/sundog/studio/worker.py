@@ -8,9 +8,7 @@ import sys
 from pathlib import Path
 
 from sundog.errors import BudgetRefused, UserError, failure
-from sundog.studio.jobs import Job
-
-STOPPED = "Stopped. What was charged stays charged."
+from sundog.studio.jobs import STOPPED, Job
 
 
 def main(folder: Path) -> None:
@@ -24,20 +22,21 @@ def main(folder: Path) -> None:
 
 
 def _work(job: Job) -> None:
-    kept: list[str] = []
     try:
         from sundog.studio.work import KINDS
 
+        if job.stop_asked:
+            raise KeyboardInterrupt
         job.tell("starting")
-        result = KINDS[job.request["kind"]](job, kept)
+        result = KINDS[job.request["kind"]](job)
     except KeyboardInterrupt:
-        job.end(state="stopped", message=STOPPED, kept=kept)
+        job.end(state="stopped", message=STOPPED)
     except BudgetRefused as error:
-        job.end(state="refused", message=str(error), kept=kept)
+        job.end(state="refused", message=str(error))
     except UserError as error:
-        job.end(state="failed", message=str(error), kept=kept)
+        job.end(state="failed", message=str(error))
     except BaseException as error:
-        job.end(state="failed", message=failure(error)[0], kept=kept)
+        job.end(state="failed", message=failure(error)[0])
     else:
         job.end(state="done", **result)
 

@@ -7,8 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sundog.domain.schema import Schema
-from sundog.errors import UserError
 from sundog.studio import jobs
+from sundog.studio.budget import whole_number
 from sundog.studio.rendering import Studio, page, project_of, see
 
 
@@ -42,11 +42,9 @@ def start(studio: Studio, request: Request, form: FormData) -> Response:
     """Count: recorded in the ledger first."""
     project = project_of(studio, request)
     unit = str(form.get("unit") or "") or None
-    rows = str(form.get("rows_per_unit") or "1")
-    if not rows.isdigit() or not 1 <= int(rows) <= 10**9:
-        raise UserError(f"rows per person: found {rows[:20]!r}; it must be a whole number, such as 1.")
+    rows = whole_number({"rows_per_unit": "1", **form}, "rows_per_unit", "rows per person")
     Schema.from_json(project.review.document)  # refused where it is not whole
     running = jobs.latest(project, "check")
     if running is None or not running.running:
-        jobs.start(studio.home, project, "check", unit=unit, rows_per_unit=int(rows))
-    return see(f"/t/{project.id}/check")
+        jobs.start(studio.home, project, "check", unit=unit, rows_per_unit=rows)
+    return see(studio, f"/t/{project.id}/check")

@@ -51,7 +51,7 @@ def add(studio: Studio, request: Request, given: FormData) -> Response:
     except UserError as error:
         return shown(studio, request, project, error=str(error), status=422)
     project.write("schema", document)
-    return see(f"/t/{project.id}/schema#constraints")
+    return see(studio, f"/t/{project.id}/schema#constraints")
 
 
 def remove(studio: Studio, request: Request, given: FormData) -> Response:
@@ -61,4 +61,4 @@ def remove(studio: Studio, request: Request, given: FormData) -> Response:
     document = dict(project.review.document)
     kept = [each for number, each in enumerate(document.get("constraints", [])) if number != place]
     project.write("schema", {**document, "constraints": kept})
-    return see(f"/t/{project.id}/schema#constraints")
+    return see(studio, f"/t/{project.id}/schema#constraints")

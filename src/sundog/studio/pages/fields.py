@@ -63,8 +63,8 @@ def save(studio: Studio, request: Request, form: FormData) -> Response:
     if form.get("then") == "next":
         after = next((row.place for row in field_forms.rows_of(answered.document) if row.open), None)
         if after is not None:
-            return see(f"/t/{project.id}/schema/fields/{after}")
-    return see(f"/t/{project.id}/schema#field-{place}")
+            return see(studio, f"/t/{project.id}/schema/fields/{after}")
+    return see(studio, f"/t/{project.id}/schema#field-{place}")
 
 
 def attempt(studio: Studio, request: Request, form: FormData) -> Response:

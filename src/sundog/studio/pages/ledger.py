@@ -11,6 +11,7 @@ from starlette.responses import Response
 from sundog.api.options import LedgerPlace
 from sundog.api.writing import document_text
 from sundog.errors import UserError
+from sundog.studio.budget import number
 from sundog.studio.rendering import Studio, page, see
 
 HISTORY = 200
@@ -86,20 +87,12 @@ def limit(studio: Studio, request: Request, form: FormData) -> Response:
     """Set an account's limit."""
     opened = LedgerPlace(studio.home.ledger).open_ledger()
     try:
-        values = {key: _number(form, key) for key in ("epsilon", "delta")}
+        values = {key: number(form, key) for key in ("epsilon", "delta")}
         dataset = str(form.get("dataset") or "")
         opened.set_limit(dataset, **values, confirmed=bool(form.get("confirmed")))
     except UserError as error:
         return show(studio, request, error=str(error), status=422)
-    return see("/ledger")
-
-
-def _number(form: FormData, key: str) -> float:
-    text = str(form.get(key) or "").strip()
-    try:
-        return float(text)
-    except ValueError:
-        raise UserError(f"{key}: found {text[:40]!r}; it must be a number, such as 1.") from None
+    return see(studio, "/ledger")
 
 
 def download(studio: Studio, request: Request) -> Response:

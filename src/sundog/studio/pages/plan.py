@@ -10,7 +10,7 @@ from starlette.responses import Response
 from sundog.errors import UserError
 from sundog.studio.budget import Budgeted, default_folder, read_budget
 from sundog.studio.home import Project
-from sundog.studio.rendering import Studio, fragment, page, project_of, see
+from sundog.studio.rendering import Studio, account_of, fragment, page, project_of, see
 
 
 def show(studio: Studio, request: Request) -> Response:
@@ -33,7 +33,7 @@ def _page(studio: Studio, request: Request, project: Project, values: Any, **mor
 
     identifiers = [field["name"] for field in project.review.document["fields"] if field.get("identifier")]
     methods = [(recipe.name, recipe.summary) for recipe in METHODS.values()]
-    account = _account(studio, project)
+    account = account_of(studio, project)
     return page(
         studio,
         request,
@@ -45,12 +45,6 @@ def _page(studio: Studio, request: Request, project: Project, values: Any, **mor
         account=account,
         **more,
     )
-
-
-def _account(studio: Studio, project: Project) -> Any:
-    from sundog.api.options import Charged
-
-    return Charged(studio.home.ledger, project.dataset).open_ledger().account(project.dataset)
 
 
 def _found(studio: Studio, project: Project, budgeted: Budgeted) -> dict[str, Any]:
@@ -87,4 +81,4 @@ def save(studio: Studio, request: Request, form: FormData) -> Response:
         found = {"parts": None, "dry": None, "problem": str(error)}
         return _page(studio, request, project, values, **found, error=str(error), status=422)
     project.write("budget", budgeted.to_json())
-    return see(f"/t/{project.id}/run")
+    return see(studio, f"/t/{project.id}/run")

@@ -16,6 +16,7 @@ from sundog.api.release_folder import FILES
 from sundog.errors import UserError
 from sundog.studio import jobs
 from sundog.studio.home import Project
+from sundog.studio.kept import kept_of
 from sundog.studio.rendering import Studio, page, project_of, see
 
 PAGE_CSP = (
@@ -42,7 +43,7 @@ def listed(studio: Studio, request: Request) -> Response:
     project = project_of(studio, request)
     made = [job for job in jobs.jobs(project, "run", "remake") if job.state == "done"]
     if len(made) == 1:
-        return see(f"/t/{project.id}/release/{made[0].id}")
+        return see(studio, f"/t/{project.id}/release/{made[0].id}")
     return page(studio, request, "releases.html", project=project, made=made)
 
 
@@ -129,12 +130,11 @@ def remake(studio: Studio, request: Request, form: FormData) -> Response:
     del form
     project = project_of(studio, request)
     job = jobs.job_of(project, request.path_params["job"])
-    kept = job.outcome.get("kept") or []
-    budget = job.request.get("budget")
-    if not kept or budget is None:
-        raise UserError("release: this run kept no measurements.")
-    jobs.start(studio.home, project, "remake", released=kept[0], budget=budget)
-    return see(f"/t/{project.id}/run")
+    kept = kept_of(job) if "budget" in job.request else None
+    if kept is None:
+        raise UserError("release: this run left no measurements to make rows from.")
+    _once(studio, project, "remake", release=job.id, released=str(kept), budget=job.request["budget"])
+    return see(studio, f"/t/{project.id}/run")
 
 
 def verify(studio: Studio, request: Request, form: FormData) -> Response:
@@ -143,7 +143,7 @@ def verify(studio: Studio, request: Request, form: FormData) -> Response:
     project = project_of(studio, request)
     job, folder = _made(project, request)
     _once(studio, project, "verify", release=job.id, folder=str(folder))
-    return see(f"/t/{project.id}/release/{job.id}#verify")
+    return see(studio, f"/t/{project.id}/release/{job.id}#verify")
 
 
 def evaluate(studio: Studio, request: Request, form: FormData) -> Response:
@@ -156,7 +156,7 @@ def evaluate(studio: Studio, request: Request, form: FormData) -> Response:
     if table is None:
         raise UserError("evaluate: the release has no synthetic table.")
     _once(studio, project, "evaluate", release=job.id, table=str(table))
-    return see(f"/t/{project.id}/release/{job.id}#evaluate")
+    return see(studio, f"/t/{project.id}/release/{job.id}#evaluate")
 
 
 def _once(studio: Studio, project: Project, kind: str, *, release: str, **request: Any) -> None:

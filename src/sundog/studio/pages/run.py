@@ -12,7 +12,8 @@ from sundog.errors import UserError
 from sundog.studio import jobs
 from sundog.studio.budget import Budgeted, shown_charge
 from sundog.studio.home import ID, Project, fresh_id
-from sundog.studio.rendering import Studio, page, project_of, see
+from sundog.studio.kept import kept_of, measured_in
+from sundog.studio.rendering import Studio, account_of, page, project_of, see
 
 CHANGED = (
     "run: the charge is not the one that the page showed (the budget, the schema or the account has changed since). Nothing "
@@ -47,10 +48,13 @@ def _page(studio: Studio, request: Request, project: Project, error: str = "", s
         project=project,
         budget=budgeted,
         dry=dry,
-        shown=shown_charge(dry) if dry is not None else "",
+        shown=shown_charge(project, budgeted, dry) if dry is not None else "",
         problem=problem,
         job=job,
         last=last,
+        kept=kept_of(job) if job is not None else None,
+        before=job.request.get("spent_before") if job is not None else None,
+        account=account_of(studio, project),
         error=error,
         status=status,
     )
@@ -63,15 +67,19 @@ def start(studio: Studio, request: Request, form: FormData) -> Response:
     if not ID.fullmatch(run_id):
         raise UserError("run: the form lacks the id of the run; load the page again.")
     if run_id != project.facts["next_run"] or (project.folder / "jobs" / run_id).exists():
-        return see(f"/t/{project.id}/run")  # another page was first
-    budgeted = Budgeted.of(project.read("budget") or {})
+        return see(studio, f"/t/{project.id}/run")  # another page was first
+    saved = project.read("budget")
+    if saved is None:
+        raise UserError("run: there is no plan yet; fill it in first.")
+    budgeted = Budgeted.of(saved)
     dry = budgeted.synthesizer(project, ledger=studio.home.ledger).dry_run()
-    if form.get("shown") != shown_charge(dry):
+    if form.get("shown") != shown_charge(project, budgeted, dry):
         return _page(studio, request, project, CHANGED, 409)
     if not project.reviewed:
         raise UserError("run: the schema is not reviewed; review every field first.")
-    jobs.start(studio.home, project, "run", job_id=run_id, budget=budgeted.to_json())
-    return see(f"/t/{project.id}/run")
+    asked = {"spent_before": dry.before, "measured_before": measured_in(budgeted.folder)}
+    jobs.start(studio.home, project, "run", job_id=run_id, budget=budgeted.to_json(), **asked)
+    return see(studio, f"/t/{project.id}/run")
 
 
 def stop(studio: Studio, request: Request, form: FormData) -> Response:
@@ -80,7 +88,7 @@ def stop(studio: Studio, request: Request, form: FormData) -> Response:
     project = project_of(studio, request)
     job = jobs.job_of(project, request.path_params["job"])
     job.stop()
-    return see(f"/t/{project.id}/{_PAGES.get(job.request['kind'], 'release')}")
+    return see(studio, f"/t/{project.id}/{_PAGES.get(job.request['kind'], 'release')}")
 
 
 _PAGES = {"draft": "schema", "check": "check", "run": "run", "remake": "run"}

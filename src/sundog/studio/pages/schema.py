@@ -1,5 +1,6 @@
 """Step 2: the schema. Drafted from the data (CONFIDENTIAL until every field is reviewed) or from a file; a line per column."""
 
+import re
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -16,6 +17,8 @@ from sundog.studio.field_forms import rows_of
 from sundog.studio.home import Project, absolute
 from sundog.studio.jobs import latest, start
 from sundog.studio.rendering import Studio, page, project_of, see
+
+PLACE = re.compile(r"[0-9]{1,6}")
 
 
 def show(studio: Studio, request: Request) -> Response:
@@ -73,7 +76,7 @@ def draft(studio: Studio, request: Request, form: FormData) -> Response:
     if running is None or not running.running:
         (project.folder / "schema.json").unlink(missing_ok=True)
         start(studio.home, project, "draft")
-    return see(f"/t/{project.id}/schema")
+    return see(studio, f"/t/{project.id}/schema")
 
 
 def load(studio: Studio, request: Request, form: FormData) -> Response:
@@ -85,7 +88,7 @@ def load(studio: Studio, request: Request, form: FormData) -> Response:
     except UserError as error:
         return shown(studio, request, project, error=str(error), status=422)
     project.write("schema", document)
-    return see(f"/t/{project.id}/schema")
+    return see(studio, f"/t/{project.id}/schema")
 
 
 def review(studio: Studio, request: Request, form: FormData) -> Response:
@@ -96,11 +99,11 @@ def review(studio: Studio, request: Request, form: FormData) -> Response:
     except UserError as error:
         return shown(studio, request, project, error=str(error), because=str(form.get("because") or ""), status=422)
     project.write("schema", answered.document)
-    return see(f"/t/{project.id}/schema#fields")
+    return see(studio, f"/t/{project.id}/schema#fields")
 
 
 def _answered(review: Review, form: FormData) -> Review:
-    places = sorted({int(str(place)) for place in form.getlist("place") if str(place).isdigit()})
+    places = sorted({int(str(place)) for place in form.getlist("place") if PLACE.fullmatch(str(place))})
     fields = review.document["fields"]
     chosen = [fields[place] for place in places if place < len(fields)]
     because = str(form.get("because") or "").strip()
@@ -125,7 +128,7 @@ def whole(studio: Studio, request: Request, form: FormData) -> Response:
     document = {**project.review.document, "missingValues": list(dict.fromkeys(text.strip() for text in texts))}
     Schema.from_json(document)
     project.write("schema", document)
-    return see(f"/t/{project.id}/schema")
+    return see(studio, f"/t/{project.id}/schema")
 
 
 def download(studio: Studio, request: Request) -> Response:

@@ -26,7 +26,7 @@ def home(studio: Studio, request: Request) -> Response:
 
 
 def _home(studio: Studio, request: Request, listed: Listing | None = None, **values: Any) -> Response:
-    known = [(project, steps(project)) for project in studio.home.projects()]
+    known = [(project, steps(studio, project)) for project in studio.home.projects()]
     return page(studio, request, "home.html", known=known, listed=listed, start=os.getcwd(), **values)
 
 
@@ -47,7 +47,7 @@ def create(studio: Studio, request: Request, form: FormData) -> Response:
         facts = _facts(form, data)
     except UserError as error:
         return _home(studio, request, error=str(error), status=422)
-    return _created(studio.home.new_project(), facts)
+    return _created(studio, studio.home.new_project(), facts)
 
 
 def drop(studio: Studio, request: Request, form: FormData) -> Response:
@@ -70,12 +70,12 @@ def drop(studio: Studio, request: Request, form: FormData) -> Response:
         studio.home.remove(project)
         reason = str(error) if isinstance(error, UserError) else f"table: it could not be copied ({error.strerror})."
         return _home(studio, request, error=reason, status=422)
-    return _created(project, facts)
+    return _created(studio, project, facts)
 
 
-def _created(project: Project, facts: dict[str, Any]) -> Response:
+def _created(studio: Studio, project: Project, facts: dict[str, Any]) -> Response:
     project.write("project", {**facts, "next_run": fresh_id()})
-    return see(f"/t/{project.id}/schema")
+    return see(studio, f"/t/{project.id}/schema")
 
 
 def _facts(form: FormData, data: str) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def change(studio: Studio, request: Request, form: FormData) -> Response:
             studio, request, "table.html", project=project, marks=_shown_marks(project), error=str(error), status=422
         )
     project.change(**changed)
-    return see(f"/t/{project.id}/schema")
+    return see(studio, f"/t/{project.id}/schema")
 
 
 def remove(studio: Studio, request: Request, form: FormData) -> Response:
@@ -113,7 +113,7 @@ def remove(studio: Studio, request: Request, form: FormData) -> Response:
     if form.get("sure") != "yes":
         raise UserError("table: tick the box to say that the studio should forget it.")
     studio.home.remove(project)
-    return see("/")
+    return see(studio, "/")
 
 
 def _refuse_missing(data: str) -> None:
