@@ -46,7 +46,7 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-ENTERED = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Sundog studio</title><meta http-equiv="refresh" content="0; url={root}/"><p><a href="{root}/">Go on to the studio</a></p></html>'
+ENTERED = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Sundog studio</title><link rel="icon" href="{root}/static/mark.svg"><meta http-equiv="refresh" content="0; url={root}/"><p><a href="{root}/">Go on to the studio</a></p></html>'
 """Not a redirect: a cookie that no other site can send is not sent on a redirect that another page began."""
 ELSEWHERE = "This request comes from another page."
 TOO_LARGE = "The request is too large."
