@@ -175,6 +175,15 @@ def test_a_second_click_and_another_tab_spend_nothing_more(client, data, tmp_pat
     assert spent(tmp_path) == once
 
 
+def test_a_second_click_before_the_first_has_charged_starts_nothing(client, data, tmp_path, monkeypatch):
+    at = planned(client, data, tmp_path)
+    tab, begun = charge(client, at), []
+    monkeypatch.setattr("sundog.studio.jobs._spawn", begun.append)
+    for _ in range(3):
+        client.post(f"{at}/run", data=tab)
+    assert len(begun) == 1
+
+
 def test_a_charge_other_than_the_one_shown_is_not_made(client, data, tmp_path):
     at = planned(client, data, tmp_path)
     tab = charge(client, at)
