@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from sundog.domain import Schema
 from sundog.domain.review import Review
+from sundog.domain.row_checks import holds
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.postprocess.constraints import enforce, violations
-from sundog.postprocess.row_checks import holds
 from sundog.random.keys import key_of
 from sundog.sources import open_table
 

@@ -16,13 +16,14 @@ from sundog.api.options import Generation, Privacy
 from sundog.api.release import finish_release
 from sundog.api.release_folder import check_saving, save_measurements
 from sundog.declare import changed, settings_of
-from sundog.domain.linked.package import LinkedTable, Package
+from sundog.domain.linked.package import Package
+from sundog.domain.linked.table import LinkedTable
 from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.generate.linked.linked_search import LinkedSearch, LinkedState, sample_linked
 from sundog.generate.linked.rows import LinkedRows
-from sundog.methods.linked import enforce_linked, run_views
+from sundog.methods.linked import fit_tables, run_views
 from sundog.methods.loop import Keep, Report
 from sundog.methods.recipe import Recipe
 from sundog.methods.recipes import METHODS
@@ -127,7 +128,7 @@ def fit_linked(
     measure_key, fit_key = split(key, 2)
     released = run_views(measure_key, curator, report=report, keep=keep)
     report("fitting linked tables")
-    return released, search.fit(fit_key, released)
+    return released, fit_tables(fit_key, released, search=search)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +172,7 @@ class LinkedModel:
         if where is not None:
             raise UserError("where: it is for one table; leave it out for linked tables, and filter what is made.")
         key = split(key_of(self.seed), 2)[1] if seed is None else key_of(seed)
-        drawn = sample_linked(key, self.state, rows=self.released.rows if rows is None else rows)
-        return enforce_linked(split(key, 2)[1], drawn)
+        return sample_linked(key, self.state, rows=self.released.rows if rows is None else rows)
 
     def sample(self, rows: int | None = None, *, seed: int | None = None, where: Any = None) -> dict[str, pa.Table]:
         """Synthetic tables by name, with so many roots."""
@@ -207,7 +207,7 @@ class LinkedModel:
     def from_released(released: Released, generation: Generation, *, seed: int) -> "LinkedModel":
         """Fit again to earlier measurements: no private data, no cost."""
         search = linked_search(generation)
-        state = search.fit(split(split(key_of(seed), 2)[0], 2)[1], released)
+        state = fit_tables(split(split(key_of(seed), 2)[0], 2)[1], released, search=search)
         return LinkedModel(released, search, seed, state, tuple((generation.settings or {}).items()))
 
     @staticmethod

@@ -19,7 +19,9 @@ from sundog.domain import Schema
 from sundog.domain.linked.views import LinkedSchema
 from sundog.errors import UserError
 from sundog.evaluate.reading import open_synthetic, read_synthetic
+from sundog.generate.linked.rows import TableRows
 from sundog.postprocess.constraints import violations
+from sundog.postprocess.linked import broken
 from sundog.private.accountant import Accounting, accounting_of, spent_epsilon
 from sundog.private.ledger import Entry, Ledger
 from sundog.released import Payment, Released
@@ -70,7 +72,7 @@ def verify(folder: str | Path, *, ledger: str | Path | None = None, key: str | P
             checked.append(f"{name} against schema and constraints")
             found += _rows(place / name, _schema_of(name, released.schema))
         if isinstance(released.schema, LinkedSchema):
-            checked.append("keys and numbers of children")
+            checked.append("keys, numbers of children and constraints across tables")
             found += _links(place, tables, released.schema)
     if ledger is not None and released is not None:
         checked.append(f"{len(released.payments)} receipts against the ledger")
@@ -158,8 +160,14 @@ def _links(folder: Path, files: list[str], schema: LinkedSchema) -> Iterator[str
     if lacking:
         yield f"the table {lacking[0]!r} is not among the files."
         return
-    opened = {name: open_table(str(folder / file)) for name, file in held.items()}
-    yield from (f"{held[name]}: {what}" for name, what in LinkedSource(schema.package, opened).faults())
+    source = LinkedSource(schema.package, {name: open_table(str(folder / file)) for name, file in held.items()})
+    faults = list(source.faults())
+    yield from (f"{held[name]}: {what}" for name, what in faults)
+    if not faults:
+        tables = {name: TableRows(columns, parent) for name, (columns, parent) in source.joined().items()}
+        for name, count in broken(schema.package, tables).items():
+            if count:
+                yield f"the constraint {name!r} across tables is broken {count} times."
 
 
 def _rows(path: Path, schema: Schema) -> Iterator[str]:

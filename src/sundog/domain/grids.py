@@ -1,11 +1,14 @@
 """What a grid unit is worth, and the way from one column's grid to another's."""
 
+import re
 from fractions import Fraction
 from typing import Any
 
 from sundog.domain.columns import Column, Numeric
 
 SECONDS_PER_DAY = 86_400
+SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": SECONDS_PER_DAY, "week": 7 * SECONDS_PER_DAY}
+_SPAN = re.compile(r"\s*([-+]?[0-9]{1,15}(?:\.[0-9]{1,9})?)\s*(second|minute|hour|day|week)s?\s*")
 UNITS = {1: "seconds", 60: "minutes", 3600: "hours", SECONDS_PER_DAY: "days"}
 
 
@@ -41,3 +44,13 @@ def unit_named(seconds: int) -> str:
     ('days', 'units of 900 seconds')
     """
     return UNITS.get(seconds, f"units of {seconds} seconds")
+
+
+def span(text: str) -> Fraction | None:
+    """The seconds of a span of time in words; None where it is none.
+
+    >>> span("36 hours"), span("soon")
+    (Fraction(129600, 1), None)
+    """
+    said = _SPAN.fullmatch(text)
+    return None if said is None else Fraction(said[1]) * SECONDS[said[2]]

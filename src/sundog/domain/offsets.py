@@ -9,7 +9,6 @@ bounds that it declares; it is missing where either is.
 Bases may be offsets themselves, in a chain, but not in a circle.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -24,14 +23,12 @@ from sundog.domain.columns import GRID_LIMIT, Column, Distance, Numeric, Numeric
 from sundog.domain.constraints.kinds import Linear
 from sundog.domain.constraints.linear import linear
 from sundog.domain.forms import FieldModel, missing_texts
-from sundog.domain.grids import in_units, ratio, worth
+from sundog.domain.grids import in_units, ratio, span, worth
 from sundog.domain.spelling import read_format, read_marks
 from sundog.errors import UserError
 
 NUMBERS, MOMENTS = ("integer", "number"), ("date", "datetime")
 KINDS: Mapping[str, NumericKind] = {"integer": "integer", "number": "number", "date": "date", "datetime": "datetime"}
-SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
-_SPAN = re.compile(r"\s*([-+]?[0-9]{1,15}(?:\.[0-9]{1,9})?)\s*(second|minute|hour|day|week)s?\s*")
 
 Codes = Int[np.ndarray, " rows"]
 
@@ -134,11 +131,11 @@ def read_distance(field: FieldModel) -> Numeric:
 
 def _span(field: FieldModel, value: Any, decimals: int) -> Decimal:
     """A distance in grid units: a number in the field's own terms (days, seconds), or a text with a unit of time."""
-    said = _SPAN.fullmatch(value) if isinstance(value, str) and field.type in MOMENTS else None
-    if said is None:
+    seconds = span(value) if isinstance(value, str) and field.type in MOMENTS else None
+    if seconds is None:
         return number_of(field, value).scaleb(decimals) / (field.sundog.resolution or 1)
-    seconds = Decimal(said[1]) * SECONDS[said[2]]
-    return seconds / (86_400 if field.type == "date" else field.sundog.resolution or 1)
+    exact = Decimal(seconds.numerator) / seconds.denominator
+    return exact / (86_400 if field.type == "date" else field.sundog.resolution or 1)
 
 
 def _reach(field: FieldModel, distance: Numeric, base: Numeric, step: Fraction) -> tuple[int, int]:

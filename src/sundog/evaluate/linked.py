@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from sundog.domain import Categorical, Numeric, Schema
-from sundog.domain.linked.package import LinkedTable
+from sundog.domain.linked.table import LinkedTable
 from sundog.domain.linked.views import SECOND, LinkedSchema, View, is_count
 from sundog.domain.rows import Rows
 from sundog.evaluate.base import Comparison

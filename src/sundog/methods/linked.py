@@ -13,14 +13,14 @@ from sundog.domain import Schema
 from sundog.domain.linked.views import SECOND, LinkedSchema, View, is_count, structural
 from sundog.errors import UserError
 from sundog.estimate.hierarchy import level_shares, levels
-from sundog.generate.linked.rows import LinkedRows, TableRows
+from sundog.generate.linked.linked_search import LinkedSearch, LinkedState
 from sundog.methods.loop import Keep, Report, measure_first, rounds
 from sundog.methods.recipe import First, Recipe
 from sundog.methods.recipes import METHODS
-from sundog.postprocess.constraints import repaired
+from sundog.postprocess.linked import mend
 from sundog.private.curator import Curator
 from sundog.queries import Marginal, Query
-from sundog.random.keys import Key, split
+from sundog.random.keys import Key
 from sundog.released import Measurement, Released, Scores, Selection
 from sundog.released.per_view import of_view, same_parents, shared
 from sundog.select import Allocate
@@ -143,13 +143,6 @@ def _schema(curator: Curator) -> LinkedSchema:
     return curator.schema
 
 
-def enforce_linked(key: Key, drawn: LinkedRows) -> LinkedRows:
-    """The tables with every row satisfying its own table's constraints; their number and their parents stay."""
-    tables = dict(drawn.tables)
-    package = drawn.schema.package
-    for each, table in zip(split(key, len(package.tables)), package.tables, strict=True):
-        if table.schema.constraints:
-            mended = repaired(each, drawn.rows(table.name))
-            codes = {f"{table.name}.{name}": mended.column(name) for name in table.schema.names if name != table.order}
-            tables[table.name] = TableRows(tables[table.name].columns | codes, tables[table.name].parent)
-    return LinkedRows(drawn.schema, tables)
+def fit_tables(key: Key, released: Released, *, search: LinkedSearch) -> LinkedState:
+    """Tables that have what was released, and satisfy all that is declared of them."""
+    return search.fit(key, released, mend=mend)

@@ -12,6 +12,9 @@ a constraint, in this order:
 
 Constraints may undo each other's repairs, so this is repeated a few times; rows that still break one are rejected and
 replaced by newly drawn ones, in the end by copies of rows that satisfy everything.
+
+Rows of linked tables have columns that are `fixed`: those of the records above them. A constraint that names one is mended by
+trying the other columns' values of rows that satisfy it, one row after the other, until one fits.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,15 +25,17 @@ from jaxtyping import Bool, Int
 
 from sundog.domain import Schema
 from sundog.domain.constraints.kinds import Determines, Impossible, Linear, Pairs
+from sundog.domain.row_checks import holds, solved
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.postprocess.dependencies import Dependencies
 from sundog.postprocess.hot_deck import hot_deck
-from sundog.postprocess.row_checks import holds, solved
 from sundog.random.keys import Key, split, uniforms
 
 PASSES = 4
 DRAWS = 6
+TRIES = 40
+"""So many rows are tried for one that must fit beside fixed columns."""
 
 RowConstraint = Linear | Pairs | Impossible
 Draw = Callable[[Key, int], Rows]
@@ -72,20 +77,51 @@ def enforce(key: Key, schema: Schema, *, draw: Draw, rows: int) -> Rows:
     return _exactly(keys[-1], Rows.concatenate(kept, schema), rows, schema)
 
 
-def repaired(key: Key, rows: Rows) -> Rows:
-    """As many rows in the same order, every one satisfying the schema's constraints: mended, or a copy of one that does."""
+def repaired(key: Key, rows: Rows, *, fixed: frozenset[str] = frozenset()) -> Rows:
+    """As many rows in the same order, every one satisfying the schema's constraints: mended, or a copy of one that does.
+
+    Columns that are `fixed` stay as they are.
+    """
     rules = Rules.of(rows.schema)
     if not len(rows) or not (rules.rows or rules.dependencies):
         return rows
     repair_key, copy_key = split(key, 2)
     dependencies = Dependencies.learn(rules.dependencies, rows)
-    mended = _mended(repair_key, rows, rules, dependencies)
+    mended = _mended(repair_key, rows, rules, dependencies, fixed=fixed)
     fine = _all_hold(mended, rules, dependencies)
-    donors, place = np.flatnonzero(fine), np.arange(len(rows))
-    if not len(donors):
+    free = [place for place, name in enumerate(rows.schema.names) if name not in fixed]
+    codes = list(mended.codes)
+    left = _from_others(
+        copy_key, codes, free, rows.schema, fine=fine, fits=lambda tried: _all_hold(tried, rules, dependencies)
+    )
+    if len(left):
         raise _contradiction(rows.schema)
-    place[~fine] = donors[np.floor(uniforms(copy_key, int((~fine).sum())) * len(donors)).astype(np.int64)]
-    return mended.take(place)
+    return Rows(rows.schema, tuple(codes))
+
+
+def _from_others(
+    key: Key,
+    codes: list[Int[np.ndarray, " rows"]],
+    places: Sequence[int],
+    schema: Schema,
+    *,
+    fine: Bool[np.ndarray, " rows"],
+    fits: Callable[[Rows], Bool[np.ndarray, " rows"]],
+) -> Int[np.ndarray, " left"]:
+    """Give rows that are not fine these columns of random rows that are, in place, as soon as they fit; those that are left."""
+    donors, left = np.flatnonzero(fine), np.flatnonzero(~fine)
+    for place in places:
+        codes[place] = codes[place].copy()
+    for each in split(key, TRIES):
+        if not len(left) or not len(donors):
+            break
+        chosen = donors[np.floor(uniforms(each, len(left)) * len(donors)).astype(np.int64)]
+        tried = [codes[place][chosen] if place in places else codes[place][left] for place in range(len(codes))]
+        good = fits(Rows(schema, tuple(tried)))
+        for place in places:
+            codes[place][left[good]] = tried[place][good]
+        left = left[~good]
+    return left
 
 
 def violations(rows: Rows) -> dict[str, int]:
@@ -105,7 +141,9 @@ def _satisfying(key: Key, rows: Rows, rules: Rules, dependencies: Dependencies) 
     return mended.take(np.flatnonzero(_all_hold(mended, rules, dependencies)))
 
 
-def _mended(key: Key, rows: Rows, rules: Rules, dependencies: Dependencies) -> Rows:
+def _mended(
+    key: Key, rows: Rows, rules: Rules, dependencies: Dependencies, *, fixed: frozenset[str] = frozenset()
+) -> Rows:
     """The rows after repair."""
     codes = [column.astype(np.int64) for column in rows.codes]
     for k in split(key, PASSES):
@@ -113,7 +151,8 @@ def _mended(key: Key, rows: Rows, rules: Rules, dependencies: Dependencies) -> R
         if _all_hold(current, rules, dependencies).all():
             return current
         for rule_key, rule in zip(split(k, max(len(rules.rows), 1)), rules.rows, strict=False):
-            _repair(rule_key, rule, codes, rows.schema)
+            repair = _repair_beside if fixed.intersection(rule.columns) else _repair
+            repair(rule_key, rule, codes, rows.schema, fixed)
         codes = dependencies.applied(Rows(rows.schema, tuple(codes)))
     return Rows(rows.schema, tuple(codes))
 
@@ -125,21 +164,34 @@ def _all_hold(rows: Rows, rules: Rules, dependencies: Dependencies) -> Bool[np.n
     return satisfied
 
 
-def _repair(key: Key, rule: RowConstraint, codes: list[Int[np.ndarray, " rows"]], schema: Schema) -> None:
+def _repair(
+    key: Key, rule: RowConstraint, codes: list[Int[np.ndarray, " rows"]], schema: Schema, fixed: frozenset[str]
+) -> None:
     """Mend, in place, the rows that break one constraint."""
     satisfied = holds(rule, Rows(schema, tuple(codes)))
     if satisfied.all():
         return
     if isinstance(rule, Linear) and (rule.equal or not satisfied.any()):
-        _solve(rule, codes, schema)
+        _solve(rule, codes, schema, fixed)
         satisfied = holds(rule, Rows(schema, tuple(codes)))
     places = [schema.position(name) for name in rule.columns]
     hot_deck(key, codes, places, broken=np.flatnonzero(~satisfied), donors=np.flatnonzero(satisfied))
 
 
-def _solve(rule: Linear, codes: list[Int[np.ndarray, " rows"]], schema: Schema) -> None:
+def _repair_beside(
+    key: Key, rule: RowConstraint, codes: list[Int[np.ndarray, " rows"]], schema: Schema, fixed: frozenset[str]
+) -> None:
+    """The same for a constraint with columns that stay."""
+    satisfied = holds(rule, Rows(schema, tuple(codes)))
+    free = [schema.position(name) for name in rule.columns if name not in fixed]
+    left = _from_others(key, codes, free, schema, fine=satisfied, fits=lambda tried: holds(rule, tried))
+    if len(left) and isinstance(rule, Linear):
+        _solve(rule, codes, schema, fixed)
+
+
+def _solve(rule: Linear, codes: list[Int[np.ndarray, " rows"]], schema: Schema, fixed: frozenset[str]) -> None:
     """Move one column after the other, the last first, towards the limit, in rows that still break the constraint."""
-    for name in reversed(rule.columns):
+    for name in reversed([column for column in rule.columns if column not in fixed]):
         rows = Rows(schema, tuple(codes))
         place = schema.position(name)
         codes[place] = np.where(holds(rule, rows), codes[place], solved(rule, rows, name))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sundog.domain import Categorical, Column, Numeric, Schema
-from sundog.domain.linked.package import LinkedTable
+from sundog.domain.linked.table import LinkedTable
 from sundog.domain.linked.views import LinkedSchema
 from sundog.released import Released
 from sundog.report.certificate import claim

@@ -21,8 +21,9 @@ import pyarrow.compute as pc
 from jaxtyping import Float, Int
 
 from sundog.domain import Schema
-from sundog.domain.linked.package import LinkedTable, Package
+from sundog.domain.linked.package import Package
 from sundog.domain.linked.structure import pairs_of, sequence_places, sizes_of, within
+from sundog.domain.linked.table import LinkedTable
 from sundog.domain.linked.views import LinkedSchema, View, count_name, table_columns
 from sundog.domain.rows import Rows
 from sundog.domain.unit import PrivacyUnit
@@ -146,6 +147,20 @@ class LinkedSource:
                 yield table.name, f"a key {table.key!r} is missing or occurs twice."
             elif len(held) < len(rows):
                 yield table.name, "a row has no parent, or a parent has more rows than declared."
+
+    def joined(self) -> dict[str, tuple[dict[str, Codes], Codes]]:
+        """Codes by full name and each row's parent, of tables that are public or synthetic and have no faults."""
+        made: dict[str, tuple[dict[str, Codes], Codes]] = {}
+        keys: dict[str, pa.Array] = {}
+        for table in self.package.tables:
+            if table.name not in self.tables:
+                continue
+            rows, own, _ = _read(table, self.tables[table.name])
+            keys[table.name] = own[0]
+            parent = np.arange(len(rows)) if table.parent is None else _joined(own[-1], keys[table.parent])[1]
+            columns = {f"{table.name}.{name}": rows.column(name) for name in table.schema.names}
+            made[table.name] = columns, parent
+        return made
 
     def _tables(self) -> dict[str, _Held]:
         if not self._held:

@@ -10,10 +10,14 @@ from privacy.stand_ins import MemoryLedger
 from sundog.domain.linked.structure import pairs_of, within
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
+from sundog.generate.linked import moves
 from sundog.generate.linked import tables as kernel
+from sundog.generate.linked.allowed import Allowed
+from sundog.generate.linked.counts import Counts
+from sundog.generate.linked.kinds import GIVEN, MARGIN, SIBLINGS, WITHIN
 from sundog.generate.linked.linked_search import LinkedSearch, family_of, sample_linked
-from sundog.generate.linked.tables import GIVEN, MARGIN, SIBLINGS, WITHIN, Table, search
-from sundog.methods.linked import run_views, view_recipe
+from sundog.generate.linked.tables import Table, search
+from sundog.methods.linked import fit_tables, run_views, view_recipe
 from sundog.private.accountant import Budget
 from sundog.private.curator import Curator
 from sundog.private.spending import Spending
@@ -37,7 +41,7 @@ def fitted():
         {len(each.payments) for each in kept}
     )  # more after every view
     assert (len(kept), len(kept[-1].payments)) == (len(facts.views), len(released.payments))
-    return units, released, LinkedSearch().fit(key_of(2), released)
+    return units, released, fit_tables(key_of(2), released, search=LinkedSearch())
 
 
 def test_the_whole_budget_is_spent_and_not_more(fitted):
@@ -102,10 +106,16 @@ def problem(rows=60, seed=0):
     return cells, tables, family
 
 
+def unbound(cells):
+    """Nothing is declared."""
+    rows = cells.shape[1]
+    return Allowed.of([None, None], sizes=[3, 3], rows=rows), Counts((), (), np.zeros(rows, dtype=np.int64))
+
+
 def counted(cells, tables, family):
     packed = kernel._packed(tables, len(cells))
     counts = np.zeros(len(packed.target))
-    kernel._count(cells, packed.arrays, (family.row_weight, family.pair_weight, *family.after, *family.before), counts)
+    moves.count(cells, packed.arrays, (family.row_weight, family.pair_weight, *family.after, *family.before), counts)
     return packed, counts
 
 
@@ -116,8 +126,10 @@ def test_a_pass_keeps_the_counts_of_the_cells_and_lowers_the_loss(seed):
     before = kernel._loss(counts, packed.target, packed.weight)
     ties = (family.row_weight, family.pair_weight, *family.after, *family.before)
     state = np.array([seed], dtype=np.uint64)
-    movable, banned = np.ones(cells.shape, dtype=bool), np.full(2, -1)
-    kernel._pass(state, cells, packed.arrays, ties, counts, movable, banned, np.array([3, 3]), 2000)
+    allowed, held = unbound(cells)
+    bonds = (allowed.place, allowed.flat, *held.packed(cells))
+    movable = np.ones(cells.shape, dtype=bool)
+    moves.run_pass(state, cells, packed.arrays, ties, bonds, counts, movable, np.array([3, 3]), 2000)
     np.testing.assert_allclose(counts, counted(cells, tables, family)[1], atol=1e-9)
     assert kernel._loss(counts, packed.target, packed.weight) < before
 
@@ -132,9 +144,13 @@ def test_what_may_not_move_stays():
         tables=tables,
         family=family,
         movable=movable,
-        banned=np.array([2, -1]),
-        passes=5,
-        tolerance=0.0,
+        allowed=Allowed.of(
+            [(np.zeros(cells.shape[1], dtype=np.int64), np.array([[True, True, False]])), None],
+            sizes=[3, 3],
+            rows=cells.shape[1],
+        ),
+        held=unbound(cells)[1],
+        effort=(5, 0.0),
     )
     np.testing.assert_array_equal(after[~movable], cells[~movable])
     changed = after[0, :10] != cells[0, :10]
@@ -174,8 +190,7 @@ def test_tables_that_do_not_fit_are_refused(harm):
         harm, {}
     )
     tables[place] = replace(tables[place], **bent)
+    allowed, held = unbound(cells)
+    movable = np.ones(cells.shape, dtype=bool)
     with pytest.raises(UserError, match="does not fit"):
-        search(
-            1, cells, tables=tables, family=family, movable=np.ones(cells.shape, dtype=bool), banned=np.array([-1, -1]),
-            passes=1, tolerance=0.0,
-        )  # fmt: skip
+        search(1, cells, tables=tables, family=family, movable=movable, allowed=allowed, held=held, effort=(1, 0.0))

@@ -19,12 +19,13 @@ class Declared(BaseModel):
 
 
 class Compare(Declared):
-    """One field compared with another."""
+    """One field compared with another, which is moved by an offset."""
 
     kind: Literal["compare"]
     left: str
     operator: Operator
     right: str
+    offset: float | str | None = None
     strength: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
 

@@ -1,6 +1,6 @@
 """Constraints that every row must satisfy, as the schema file declares them under `constraints`.
 
-    {"kind": "compare", "left": "admitted", "operator": "<=", "right": "discharged"}
+    {"kind": "compare", "left": "admitted", "operator": "<=", "right": "discharged"}      also "offset": added to the right
     {"kind": "sum", "columns": ["wage", "bonus"], "maximum": 1000000}        also "minimum", "equals" (a number or a column)
     {"kind": "ratio", "numerator": "tax", "denominator": "income", "minimum": 0, "maximum": 0.6}
     {"kind": "determines", "columns": ["postcode"], "column": "region"}      with "map" where the mapping is public

@@ -19,6 +19,7 @@ from sundog.domain.constraints.declared import (
 )
 from sundog.domain.constraints.kinds import Constraint, Determines, Impossible, Pairs, ProtectedStatistic
 from sundog.domain.constraints.linear import linear, read_ratio, read_sum
+from sundog.domain.grids import SECONDS_PER_DAY, span
 from sundog.domain.values import code_of, grid_code
 from sundog.errors import UserError
 
@@ -50,11 +51,29 @@ def _compare(declared: Compare, name: str, columns: Mapping[str, Column]) -> lis
     if declared.left == declared.right:
         raise UserError(f"constraint {name!r}: it compares {declared.left!r} with itself; name two fields.")
     if isinstance(left, Categorical) and isinstance(right, Categorical):
+        if declared.offset is not None:
+            raise UserError(f"constraint {name!r}: labels have no distances; leave out its 'offset'.")
         return [_pairs(declared, name, left, right)]
     if declared.operator == "!=":
         raise UserError(f"constraint {name!r}: '!=' compares labels only; use '<', '<=', '=', '>=' or '>' for numbers.")
     terms = {declared.left: Fraction(1), declared.right: Fraction(-1)}
-    return [linear(name, terms, declared.operator, Fraction(0), columns=columns, strength=declared.strength)]
+    bound = _offset(declared, name, left)
+    return [linear(name, terms, declared.operator, bound, columns=columns, strength=declared.strength)]
+
+
+def _offset(declared: Compare, name: str, left: Column) -> Fraction:
+    """What is added to the right field: of dates in days, of moments and times in seconds, or a span in words."""
+    kind = left.kind if isinstance(left, Numeric) else ""
+    kind = left.distance.own.kind if isinstance(left, Numeric) and left.distance is not None else kind
+    moment = kind in ("date", "datetime", "time")
+    if isinstance(declared.offset, str):
+        seconds = span(declared.offset) if moment else None
+        if seconds is None:
+            raise UserError(
+                f"constraint {name!r}: its offset must be a number, or for dates and times a span such as '36 hours' or '2 weeks'."
+            )
+        return seconds
+    return Fraction(str(declared.offset or 0)) * (SECONDS_PER_DAY if kind == "date" else 1)
 
 
 def _pairs(declared: Compare, name: str, left: Categorical, right: Categorical) -> Pairs:

@@ -1,9 +1,12 @@
 """Where rows stand below their parents: positions, sequences, pairs of siblings. For real and synthetic tables alike."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from jaxtyping import Int
 
-from sundog.domain.linked.package import LinkedTable
+from sundog.domain.linked.package import Package
+from sundog.domain.linked.table import LinkedTable
 from sundog.domain.linked.views import Siblings
 
 Codes = Int[np.ndarray, " rows"]
@@ -45,3 +48,11 @@ def pairs_of(parent: Codes, rank: Codes, siblings: Siblings) -> tuple[Codes, Cod
     seconds = [order[start[at] + (place[at] + step) % size[at]] for step, at in zip(steps, there, strict=True)]
     nothing = np.empty(0, dtype=np.int64)
     return np.concatenate([nothing, *firsts]), np.concatenate([nothing, *seconds])
+
+
+def above_of(package: Package, parents: Mapping[str, Codes], *, table: str, above: str) -> Codes:
+    """For every row of a table the record of a table above it, itself where it is the same one; given every row's parent."""
+    if table == above:
+        return np.arange(len(parents[table]))
+    parent = package.table(table).parent or ""
+    return above_of(package, parents, table=parent, above=above)[parents[table]]

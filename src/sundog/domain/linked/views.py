@@ -16,7 +16,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 from sundog.domain.columns import Categorical, Column, Numeric
-from sundog.domain.linked.package import LinkedTable, Package
+from sundog.domain.linked.package import Package
+from sundog.domain.linked.table import LinkedTable
 from sundog.domain.schema import Schema
 from sundog.errors import UserError
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int
 
-from sundog.domain import Schema
 from sundog.domain.axis import Axis
-from sundog.domain.linked.package import LinkedTable
+from sundog.domain.linked.table import LinkedTable
 from sundog.domain.linked.views import SECOND, View, structural
 from sundog.estimate.bins import Leaves, leaves_of
 from sundog.estimate.pairs.pool import Pooled, pool
-from sundog.generate.linked.tables import GIVEN, MARGIN, SIBLINGS, WITHIN, Family, Table, search
+from sundog.generate.linked.bonds import Bonds
+from sundog.generate.linked.kinds import GIVEN, MARGIN, SIBLINGS, WITHIN
+from sundog.generate.linked.tables import Family, Table, search
 from sundog.generate.pooled.tree_start import drawn_given, information
 from sundog.queries import Marginal
 from sundog.random.keys import Key, integer_seed, split
@@ -47,10 +48,10 @@ class Seen:
 class Child:
     """What is known of a child table: its free columns with their cells, and the tables that they should have."""
 
-    def __init__(self, table: LinkedTable, schema: Schema, *, view: View, rows: Seen, siblings: Seen | None) -> None:
-        self.table, self.schema, self.rows, self.siblings = table, schema, rows, siblings
+    def __init__(self, table: LinkedTable, bonds: Bonds, *, view: View, rows: Seen, siblings: Seen | None) -> None:
+        self.table, self.bonds, self.rows, self.siblings = table, bonds, rows, siblings
         self.free = tuple(name for name in view.own if not structural(name))
-        self.axes = {name: self._axis(name) for name in self.free}
+        self.axes = {name: bonds.cut(self._axis(name)) for name in self.free}
 
     def _axis(self, name: str) -> Axis:
         """The coarsest axis on which all tables of a column can be told apart, those of siblings too."""
@@ -162,49 +163,44 @@ def _edges(child: Child) -> list[Edge]:
 
 
 def fit_child(
-    key: Key,
-    child: Child,
-    given: Mapping[str, Codes],
-    *,
-    family: Family,
-    first: Int[np.ndarray, " rows"],
-    passes: int,
-    tolerance: float,
+    key: Key, child: Child, given: Mapping[str, Codes], *, family: Family, effort: tuple[int, float]
 ) -> dict[str, Codes]:
-    """The codes of the free columns; `first` says which rows begin a sequence."""
-    start_key, search_key, decode_key = split(key, 3)
-    cells = started(start_key, child, given, rows=len(first))
-    movable = np.ones(cells.shape, dtype=bool)
-    banned = np.full(len(cells), -1, dtype=np.int64)
+    """The codes of the free columns; `effort` as the search takes it."""
+    start_key, bond_key, search_key, decode_key, inside_key = split(key, 5)
+    parent = child.bonds.parent
+    cells = started(start_key, child, given, rows=len(parent))
+    movable, filled = np.ones(cells.shape, dtype=bool), {}
     if child.table.order is not None:
-        _hold_order(child, cells, first=first, movable=movable, banned=banned)
+        filled = _hold_order(child, cells, first=np.diff(parent, prepend=-1) != 0, movable=movable)
+    cells, allowed, counts = child.bonds.started(
+        bond_key,
+        cells,
+        lines=child.bonds.lines(child.axes, filled=filled),
+        margins=[child.margin(name) for name in child.free],
+        movable=movable,
+        axes=child.axes,
+    )
     cells = search(
         integer_seed(search_key),
         cells,
         tables=child.tables(given),
         family=family,
         movable=movable,
-        banned=banned,
-        passes=passes,
-        tolerance=tolerance,
+        allowed=allowed,
+        held=counts,
+        effort=effort,
     )
-    return child.decoded(decode_key, cells)
+    return child.bonds.kept_inside(inside_key, child.decoded(decode_key, cells), child.axes)
 
 
 def _hold_order(
-    child: Child, cells: Int[np.ndarray, "columns rows"], *, first: Codes, movable: Codes, banned: Codes
-) -> None:
-    """First rows have a value and no gap, the others a gap and no value; neither changes."""
-    name = child.table.name
+    child: Child, cells: Int[np.ndarray, "columns rows"], *, first: Codes, movable: Codes
+) -> dict[str, int]:
+    """First rows have a value and no gap, the others a gap and no value: what has none stays so. The cells that mean none."""
+    name, filled = child.table.name, {}
     for column, has in ((f"{name}.{child.table.order}", first), (f"{name}.#gap", ~first)):
         place, axis = child.free.index(column), child.axes[column]
-        missing = int(axis.cells(np.array([axis.codes - 1]))[0])
-        margin = np.delete(child.margin(column), missing)
-        others = np.delete(np.arange(axis.size), missing)
-        wrong = has & (cells[place] == missing)
-        order = np.arange(int(wrong.sum()))
-        cells[place, wrong] = others[
-            np.searchsorted(np.cumsum(margin) / margin.sum(), (order + 0.5) / max(len(order), 1))
-        ]
-        cells[place, ~has] = missing
-        movable[place], banned[place] = has, missing
+        filled[column] = int(axis.cells(np.array([axis.codes - 1]))[0])
+        cells[place, ~has] = filled[column]
+        movable[place] = has
+    return filled

@@ -1,6 +1,6 @@
 """Linked search: the root by pooled search, then every table below it with its parents' values fixed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -8,12 +8,14 @@ import numpy as np
 from jaxtyping import Int
 
 from sundog.declare import Range, check_declared
-from sundog.domain.linked.package import LinkedTable
-from sundog.domain.linked.structure import pairs_of, sequence_places, sizes_of
+from sundog.domain.linked.rules import Across
+from sundog.domain.linked.structure import above_of, pairs_of, sequence_places, sizes_of
+from sundog.domain.linked.table import LinkedTable
 from sundog.domain.linked.views import LinkedSchema, View, count_name
 from sundog.estimate.bins import leaves_of
+from sundog.generate.linked.bonds import Bonds
 from sundog.generate.linked.child import Child, Seen, fit_child
-from sundog.generate.linked.rows import LinkedRows, TableRows
+from sundog.generate.linked.rows import LinkedRows, TableRows, limited, values_of
 from sundog.generate.linked.tables import Family
 from sundog.generate.pooled.pooled_search import PooledSearch
 from sundog.random.draws import evenly
@@ -23,6 +25,8 @@ from sundog.released.per_view import linked_schema, of_view
 
 MOST_ROWS = 200_000
 Codes = Int[np.ndarray, " rows"]
+Mend = Callable[[Key, LinkedSchema, Mapping[str, TableRows], str], TableRows]
+"""Makes the rows of a table satisfy what is declared of them, given the tables above it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,18 +49,15 @@ class LinkedSearch:
     def __post_init__(self) -> None:
         check_declared(self)
 
-    def fit(self, key: Key, released: Released) -> LinkedState:
-        """All tables, from the root down."""
+    def fit(self, key: Key, released: Released, *, mend: Mend) -> LinkedState:
+        """All tables, from the root down, each mended before the next one is made below it."""
         schema = linked_schema(released)
-        root_key, *keys = split(key, len(schema.package.tables))
-        tables = {schema.package.root.name: self._root(root_key, released, schema)}
-        roots = {schema.package.root.name: np.arange(len(tables[schema.package.root.name]))}
-        for each, table in zip(keys, schema.package.tables[1:], strict=True):
-            above = tables[table.parent or ""]
-            number = above.columns[count_name(table.parent or "", table.name)].astype(np.int64) + table.least
-            parent = np.repeat(np.arange(len(above)), number)
-            roots[table.name] = roots[table.parent or ""][parent]
-            tables[table.name] = self._child(each, table, released, above=above, parent=parent, root=roots[table.name])
+        tables: dict[str, TableRows] = {}
+        for each, table in zip(split(key, len(schema.package.tables)), schema.package.tables, strict=True):
+            make_key, mend_key = split(each, 2)
+            root = table.parent is None
+            made = self._root(make_key, released, schema) if root else self._child(make_key, table, released, tables)
+            tables[table.name] = mend(mend_key, schema, tables | {table.name: made}, table.name)
         return LinkedState(schema, tables)
 
     def _root(self, key: Key, released: Released, schema: LinkedSchema) -> TableRows:
@@ -70,26 +71,44 @@ class LinkedSearch:
         codes = {name: drawn.column(name) for name in flat.schema.names}
         return TableRows(codes, np.arange(rows))
 
-    def _child(
-        self, key: Key, table: LinkedTable, released: Released, *, above: TableRows, parent: Codes, root: Codes
-    ) -> TableRows:
-        schema = linked_schema(released)
+    def _child(self, key: Key, table: LinkedTable, released: Released, tables: Mapping[str, TableRows]) -> TableRows:
+        schema, above = linked_schema(released), tables[table.parent or ""]
         view, siblings = _views(schema, table)
+        number = above.columns[count_name(table.parent or "", table.name)].astype(np.int64) + table.least
+        parent = np.repeat(np.arange(len(above)), number)
         place = sequence_places(table, parent)
         if not len(parent):
             return TableRows({name: np.empty(0, dtype=np.int64) for name in view.own}, parent)
         given = {name: above.columns[name][parent] for name in view.given} | place
+        parents = {name: made.parent for name, made in tables.items()} | {table.name: parent}
+        root = above_of(schema.package, parents, table=table.name, above=schema.package.root.name)
         ties, pair_roots = family_of(parent, root, siblings)
+        bonds = _bonds(schema, table, tables, parents)
         child = Child(
             table,
-            schema,
+            bonds,
             view=view,
             rows=Seen.of(of_view(released, view), roots=len(np.unique(root))),
             siblings=Seen.of(of_view(released, siblings), roots=pair_roots) if siblings and pair_roots else None,
         )
-        first = np.diff(parent, prepend=-1) != 0
-        free = fit_child(key, child, given, family=ties, first=first, passes=self.passes, tolerance=self.tolerance)
-        return TableRows(free | place, parent)
+        free = fit_child(key, child, given, family=ties, effort=(self.passes, self.tolerance))
+        made, limits = TableRows(free | place, parent), bonds.limits(f"{table.name}.{table.order}")
+        return made if limits is None else limited(table, made, limits)
+
+
+def _bonds(
+    schema: LinkedSchema, table: LinkedTable, tables: Mapping[str, TableRows], parents: Mapping[str, Codes]
+) -> Bonds:
+    """The rules across tables that rows of a table must keep, with what is above them."""
+    package = schema.package
+    rules = tuple(rule for rule in package.rules if rule.table == table.name)
+    codes: dict[str, Codes] = {}
+    for rule in rules:
+        if isinstance(rule, Across):
+            place = above_of(package, parents, table=table.name, above=rule.above)
+            values = values_of(package.table(rule.above), tables[rule.above])
+            codes |= {name: values[name][place] for name in rule.rule.columns if name not in rule.own}
+    return Bonds(schema, rules, codes, parents[table.name])
 
 
 def sample_linked(key: Key, state: LinkedState, *, rows: int) -> LinkedRows:

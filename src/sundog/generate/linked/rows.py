@@ -8,8 +8,8 @@ import pyarrow as pa
 from jaxtyping import Int
 
 from sundog.domain.columns import Identifier
-from sundog.domain.linked.package import LinkedTable
 from sundog.domain.linked.structure import pairs_of, sizes_of
+from sundog.domain.linked.table import LinkedTable
 from sundog.domain.linked.views import LinkedSchema, View
 from sundog.domain.rows import Rows
 
@@ -43,11 +43,9 @@ class LinkedRows:
 
     def rows(self, name: str) -> Rows:
         """A table under its own schema, without keys."""
-        table, made = self.schema.package.table(name), self.tables[name]
-        codes = {column: made.columns[f"{name}.{column}"] for column in table.schema.names}
-        if table.order is not None:
-            codes[table.order] = _in_order(table, made)
-        return Rows(table.schema, tuple(codes[column] for column in table.schema.names))
+        table = self.schema.package.table(name)
+        codes = values_of(table, self.tables[name])
+        return Rows(table.schema, tuple(codes[f"{name}.{column}"] for column in table.schema.names))
 
     def view(self, view: View) -> Rows:
         """A view of the tables as it was measured: each root counts once, its rows in equal parts."""
@@ -104,7 +102,26 @@ def _each_root_once(root: Codes) -> Codes:
     return np.minimum(np.searchsorted(shares, places), len(root) - 1)
 
 
-def _in_order(table: LinkedTable, made: TableRows) -> Codes:
+def values_of(table: LinkedTable, made: TableRows) -> dict[str, Codes]:
+    """The codes of a table's own columns by full name, each row with its own value of the order column."""
+    codes = {f"{table.name}.{column}": made.columns[f"{table.name}.{column}"] for column in table.schema.names}
+    return codes if table.order is None else codes | {f"{table.name}.{table.order}": in_order(table, made)}
+
+
+def limited(table: LinkedTable, made: TableRows, limits: tuple[Codes, Codes]) -> TableRows:
+    """A sequence whose order column is kept between limits that its rows share: its first values and gaps."""
+    order, gap = f"{table.name}.{table.order}", f"{table.name}.#gap"
+    values = np.clip(in_order(table, made), *limits)
+    begins = np.diff(made.parent, prepend=-1) != 0
+    steps = np.diff(values, prepend=0)
+    columns = {
+        order: np.where(begins, values, made.columns[order]),
+        gap: np.where(begins, made.columns[gap], steps),
+    }
+    return TableRows(made.columns | columns, made.parent)
+
+
+def in_order(table: LinkedTable, made: TableRows) -> Codes:
     """The order column: first value plus gaps, kept below the upper bound."""
     steps = table.schema.column(table.order or "").steps  # type: ignore[union-attr]
     if not len(made):

@@ -14,14 +14,12 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
-from numba import njit
 
 from sundog.errors import UserError
-from sundog.generate.genetic.candidates import below
-
-MARGIN, WITHIN, GIVEN, SIBLINGS = 0, 1, 2, 3
-COPIES = 7
-"""Of ten candidates, so many take their value from another row."""
+from sundog.generate.linked.allowed import Allowed
+from sundog.generate.linked.counts import Counts
+from sundog.generate.linked.kinds import GIVEN, MARGIN, SIBLINGS, WITHIN
+from sundog.generate.linked.moves import count, run_pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,23 +52,28 @@ def search(
     tables: list[Table],
     family: Family,
     movable: Int[np.ndarray, "columns rows"],
-    banned: Int[np.ndarray, " columns"],
-    passes: int,
-    tolerance: float,
+    allowed: Allowed,
+    held: Counts,
+    effort: tuple[int, float],
 ) -> Int[np.ndarray, "columns rows"]:
-    """The cells after the search; `movable` says which may change, `banned` names a cell that no row may take (or -1)."""
+    """The cells after the search: `movable` may change, to `allowed` ones, and the counts `held` stay within their bounds.
+
+    `effort` is the most passes, and the part of the loss below which a pass is the last.
+    """
     cells = np.ascontiguousarray(cells, dtype=np.int32)
     for table in tables:
         _check(table, cells)
     packed = _packed(tables, len(cells))
     counts = np.zeros(len(packed.target))
     ties = (family.row_weight, family.pair_weight, *family.after, *family.before)
-    _count(cells, packed.arrays, ties, counts)
+    count(cells, packed.arrays, ties, counts)
+    bonds = (allowed.place, allowed.flat, *held.packed(cells))
     state = np.array([seed & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64)
     moves = int(movable.sum())
     loss = _loss(counts, packed.target, packed.weight)
+    passes, tolerance = effort
     for _ in range(passes if moves else 0):
-        _pass(state, cells, packed.arrays, ties, counts, movable, banned, packed.sizes, moves)
+        run_pass(state, cells, packed.arrays, ties, bonds, counts, movable, packed.sizes, moves)
         now = _loss(counts, packed.target, packed.weight)
         if loss - now < tolerance * loss:
             break
@@ -135,118 +138,3 @@ def _loss(
     counts: Float[np.ndarray, " cells"], target: Float[np.ndarray, " cells"], weight: Float[np.ndarray, " cells"]
 ) -> float:
     return float(weight @ (counts - target) ** 2)
-
-
-@njit(cache=True, nogil=True)
-def _count(cells: Any, packed: Any, ties: Any, counts: Any) -> None:  # pragma: no cover (compiled)
-    heads, _, maps, _, _, _ = packed
-    row_weight, pair_weight, after, seconds, _, _ = ties
-    for t in range(heads.shape[0]):
-        kind, first, second, offset, stride, a, b = heads[t]
-        for i in range(cells.shape[1]):
-            cell = offset + maps[a + cells[first, i]] * stride
-            if kind == SIBLINGS:
-                for p in range(after[i], after[i + 1]):
-                    counts[cell + maps[b + cells[second, seconds[p]]]] += pair_weight[i]
-            elif kind == GIVEN:
-                counts[cell + maps[b + i]] += row_weight[i]
-            elif kind == WITHIN:
-                counts[cell + maps[b + cells[second, i]]] += row_weight[i]
-            else:
-                counts[cell] += row_weight[i]
-
-
-@njit(cache=True, nogil=True)
-def _moved(
-    old: int, new: int, weight: float, precision: float, counts: Any, target: Any
-) -> float:  # pragma: no cover (compiled)
-    """How much the loss changes when `weight` moves from one cell to another, not moved yet."""
-    gain = counts[new] - target[new] - counts[old] + target[old]
-    return 2.0 * precision * weight * (gain + weight)
-
-
-@njit(cache=True, nogil=True)
-def _own(
-    i: int, c: int, new: int, cells: Any, packed: Any, ties: Any, counts: Any, apply: bool
-) -> float:  # pragma: no cover (compiled)
-    """The change of loss in the tables of the row itself; applied if asked."""
-    heads, precision, maps, ends, uses, target = packed
-    row_weight = ties[0]
-    change = 0.0
-    for u in range(ends[c], ends[c + 1]):
-        t, role = uses[u]
-        kind, first, second, offset, stride, a, b = heads[t]
-        if kind == SIBLINGS:
-            continue
-        if role == 0:
-            rest = 0
-            if kind == WITHIN:
-                rest = maps[b + cells[second, i]]
-            elif kind == GIVEN:
-                rest = maps[b + i]
-            left = offset + maps[a + cells[c, i]] * stride + rest
-            entered = offset + maps[a + new] * stride + rest
-        else:
-            rest = offset + maps[a + cells[first, i]] * stride
-            left = rest + maps[b + cells[c, i]]
-            entered = rest + maps[b + new]
-        if left != entered:
-            if apply:
-                counts[left] -= row_weight[i]
-                counts[entered] += row_weight[i]
-            else:
-                change += _moved(left, entered, row_weight[i], precision[t], counts, target)
-    return change
-
-
-@njit(cache=True, nogil=True)
-def _pairs(
-    i: int, c: int, old: int, new: int, cells: Any, packed: Any, ties: Any, counts: Any
-) -> float:  # pragma: no cover (compiled)
-    """Move the pairs that a row is in, one by one; the change of loss."""
-    heads, precision, maps, ends, uses, target = packed
-    _, pair_weight, after, seconds, before, firsts = ties
-    change, weight = 0.0, pair_weight[i]
-    for u in range(ends[c], ends[c + 1]):
-        t, role = uses[u]
-        kind, first, second, offset, stride, a, b = heads[t]
-        if kind != SIBLINGS:
-            continue
-        here = a if role == 0 else b
-        if maps[here + old] == maps[here + new]:
-            continue
-        begin, end = (after[i], after[i + 1]) if role == 0 else (before[i], before[i + 1])
-        for p in range(begin, end):
-            if role == 0:
-                rest = offset + maps[b + cells[second, seconds[p]]]
-                left, entered = rest + maps[a + old] * stride, rest + maps[a + new] * stride
-            else:
-                rest = offset + maps[a + cells[first, firsts[p]]] * stride
-                left, entered = rest + maps[b + old], rest + maps[b + new]
-            change += _moved(left, entered, weight, precision[t], counts, target)
-            counts[left] -= weight
-            counts[entered] += weight
-    return change
-
-
-@njit(cache=True, nogil=True)
-def _pass(
-    state: Any, cells: Any, packed: Any, ties: Any, counts: Any, movable: Any, banned: Any, sizes: Any, moves: int
-) -> None:  # pragma: no cover (compiled)
-    """Try as many changes as there are cells: most take the value of another row, the others any value."""
-    columns, rows = cells.shape
-    for _ in range(moves):
-        i, c = below(state, rows), below(state, columns)
-        if not movable[c, i]:
-            continue
-        new = cells[c, below(state, rows)] if below(state, 10) < COPIES else below(state, sizes[c])
-        old = cells[c, i]
-        if new == old or new == banned[c]:
-            continue
-        change = _own(i, c, new, cells, packed, ties, counts, False)
-        change += _pairs(i, c, old, new, cells, packed, ties, counts)
-        if change < 0.0:
-            _own(i, c, new, cells, packed, ties, counts, True)
-            cells[c, i] = new
-        else:
-            _pairs(i, c, new, old, cells, packed, ties, counts)

@@ -37,6 +37,20 @@ def solved(rule: Linear, rows: Rows, name: str) -> Int[np.ndarray, " rows"]:
     return np.clip(units - column.lower, 0, column.steps - 1)
 
 
+def reach(rule: Linear, rows: Rows, name: str) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " rows"]]:
+    """The lowest and the highest code of one column with which rows satisfy a linear constraint, given their other columns."""
+    column = rows.schema.column(name)
+    coefficient = rule.coefficients[rule.columns.index(name)]
+    if not isinstance(column, Numeric) or coefficient == 0:
+        raise TypeError(f"{name!r} is no number of the constraint")
+    rest, known = _total(rule, rows, leave_out=name)
+    room = rule.limit - rest if coefficient > 0 else rest - rule.limit
+    below, above = room // abs(coefficient) - column.lower, -(-room // abs(coefficient)) - column.lower
+    low = np.where(known & (rule.equal or coefficient < 0), np.maximum(above, 0), 0)
+    high = np.where(known & (rule.equal or coefficient > 0), np.minimum(below, column.steps - 1), column.steps - 1)
+    return low, high
+
+
 def _total(
     rule: Linear, rows: Rows, *, leave_out: str | None
 ) -> tuple[Int[np.ndarray, " rows"], Bool[np.ndarray, " rows"]]:
