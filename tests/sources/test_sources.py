@@ -17,7 +17,8 @@ from sundog.domain import Schema
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.queries import Marginal, add_all
-from sundog.sources import duck, open_table
+from sundog.sources import open_table
+from sundog.sources import units as bounding
 
 VALUES = tables.table(300, seed=7)
 PAIR = Schema.from_json(
@@ -128,7 +129,7 @@ def test_totals_are_the_same_for_any_batch_size(tmp_path, monkeypatch, batch, un
 
     expected = totals()
     assert expected.sum() == 3 * (300 if unit.column is None else 100)
-    monkeypatch.setattr(duck, "BATCH", batch)
+    monkeypatch.setattr(bounding, "BATCH", batch)
     assert np.array_equal(totals(), expected)
     assert max(sizes) <= batch
 
@@ -158,7 +159,7 @@ ROW = st.tuples(
 def test_a_unit_is_bounded_and_changes_no_other_unit(rows, most, batch):
     unit = PrivacyUnit(column="u", rows=most)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(duck, "BATCH", batch)
+        patch.setattr(bounding, "BATCH", batch)
         kept = tables.code_rows(units(rows), PAIR, unit) if rows else []
         expected = []
         for name in {row[0] for row in rows}:

@@ -15,6 +15,7 @@ from sundog.domain.linked.views import LinkedSchema
 from sundog.generate.linked.rows import LinkedRows
 from sundog.methods.loop import Keep, Report, check_rows
 from sundog.report.record import Record
+from sundog.sources import OnSpark
 
 if TYPE_CHECKING:
     from sundog.api.linked import LinkedModel
@@ -69,10 +70,16 @@ def linked_names(schema: "Schema") -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Private:
-    """The private table as users name it: a path with, for databases, a query."""
+    """The private table as users name it: a path with, for databases, a query; or with the cluster that is to count it."""
 
     data: str
     sql: str | None = None
+    master: str | None = None
+
+    @property
+    def table(self) -> str | OnSpark:
+        """What is to be fitted."""
+        return self.data if self.master is None else OnSpark(self.data, self.master)
 
 
 def make_release(
@@ -139,7 +146,7 @@ def fit_or_keep(
 ) -> None:
     """Fit, keeping at once whatever is paid for; `kept` hears of it if something stops the run after measuring."""
     try:
-        synthesizer.fit(private.data, sql=private.sql, report=report, keep=keep)
+        synthesizer.fit(private.table, sql=private.sql, report=report, keep=keep)
     except BaseException:
         if synthesizer.paid_for is not None and synthesizer.paid_for.measurements:
             keep(synthesizer.paid_for)

@@ -16,6 +16,7 @@ import typer
 from sundog.api.options import Charged, Consent, Privacy
 from sundog.cli import options as o
 from sundog.cli.output import read_settings
+from sundog.errors import UserError
 
 if TYPE_CHECKING:
     from sundog.api.making import Private
@@ -78,17 +79,27 @@ class TableOptions(TextOptions):
     data: o.Data
     sql: o.Sql = None
 
-    def private(self) -> "Private":
-        """The table as it is named."""
-        from sundog.api.making import Private
-
-        return Private(self.data, self.sql)
-
     def open(self, dialect: "Dialect") -> "PrivateTable":
         """The table, closed to everything but the curator."""
         from sundog.private.table import PrivateTable
 
         return PrivateTable(self.data, dialect=dialect, sql=self.sql)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountedOptions(TableOptions):
+    """The private table, and what counts it."""
+
+    engine: o.Engine = None
+    master: o.Master = None
+
+    def private(self) -> "Private":
+        """The table as it is named."""
+        from sundog.api.making import Private
+
+        if self.engine is None and self.master is not None:
+            raise UserError("--master: it names a Spark cluster; add --engine spark.")
+        return Private(self.data, self.sql, None if self.engine is None else self.master or "local[*]")
 
 
 @dataclass(frozen=True)

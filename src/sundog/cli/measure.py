@@ -3,14 +3,14 @@
 from sundog.api.options import Generation, Purpose
 from sundog.api.writing import prepare_file
 from sundog.cli import options as o
-from sundog.cli.groups import Paying, TableOptions, grouped
+from sundog.cli.groups import CountedOptions, Paying, grouped
 from sundog.cli.output import kept_lines, progress, say, tell_kept
 from sundog.cli.synthesize import spent, synthesizer_for
 
 
 @grouped
 def measure(
-    table: TableOptions,
+    table: CountedOptions,
     *,
     schema: o.SchemaOrPackage = None,
     out: o.OutFile,

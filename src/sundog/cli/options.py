@@ -31,6 +31,14 @@ Multiline = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Go ahead with a budget or limit that makes little sense.")]
 Sql = Annotated[str | None, typer.Option(help="A query: of a database, or of any other file as the table `data`.")]
+Engine = Annotated[
+    Literal["spark"] | None,
+    typer.Option(help="What reads and counts the table; default: this process. spark: Parquet files, by a cluster."),
+]
+Master = Annotated[
+    str | None,
+    typer.Option(help="The Spark cluster: local[N] or spark://HOST:PORT; default: all cores of this machine."),
+]
 Rows = Annotated[int | None, typer.Option(help="How many synthetic rows; default: about as many as the table has.")]
 Format = Annotated[Literal["csv", "parquet"], typer.Option("--format", help="The synthetic table's format.")]
 OutFolder = Annotated[Path, typer.Option("--out", "-o", help="The folder for the results.")]

@@ -8,7 +8,7 @@ import typer
 
 from sundog.api.options import Generation, Purpose, Signing
 from sundog.cli import options as o
-from sundog.cli.groups import Paying, TableOptions, Writing, grouped
+from sundog.cli.groups import CountedOptions, Paying, Writing, grouped
 from sundog.cli.output import kept_lines, load_schema, progress, say, table_lines, tell_kept
 from sundog.errors import UserError
 
@@ -32,7 +32,7 @@ class Result(Writing):
 
 @grouped
 def synthesize(
-    table: TableOptions,
+    table: CountedOptions,
     *,
     schema: o.SchemaOrPackage = None,
     paying: Paying,
@@ -89,7 +89,7 @@ def _tell(synthesizer: "Synthesizer", place: "Place", *, rows: int, as_json: boo
 
 
 def synthesizer_for(
-    schema: Path | None, table: TableOptions, *, paying: Paying, generation: Generation, purpose: Purpose
+    schema: Path | None, table: CountedOptions, *, paying: Paying, generation: Generation, purpose: Purpose
 ) -> "Synthesizer":
     """The synthesizer that a command's options describe."""
     from sundog.api.synthesizer import Synthesizer

@@ -13,7 +13,7 @@ from sundog.domain import Categorical, Column, Schema
 from sundog.domain.drafting.remedies import remedy_clamped, remedy_unread
 from sundog.domain.unit import PrivacyUnit
 from sundog.private.ledger import Ledger
-from sundog.private.table import PrivateTable, open_private
+from sundog.private.table import PrivateTable, open_whole
 from sundog.sources.duck import DuckTable
 from sundog.sources.files import text_files
 from sundog.sources.inspect import SHAPES, Cells, Keys, inspect, inspect_keys
@@ -87,11 +87,9 @@ def check_rows(
 ) -> TableCheck:
     """What became of the cells, after the disclosure is on the ledger. A table that lacks a column is refused before."""
     table = PrivateTable(data, dialect=schema.dialect, sql=sql)
-    table.check(schema.fields, unit=unit.column)
+    source = open_whole(table)
+    source.check(schema.fields, unit=unit.column)
     ledger.disclose(dataset, "CONFIDENTIAL: table checked against its schema, exact counts without noise")
-    source = open_private(table)
-    if not isinstance(source, DuckTable):
-        raise TypeError("checking needs a table that DuckDB reads")
     cells = inspect(source, schema)
     columns = tuple(_column(column, cells[column.name]) for column in schema.columns)
     names = [one.name for one in schema.identifiers if one.name != unit.column and source.readable(one.name)]

@@ -9,7 +9,7 @@ from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.private.ledger import Ledger
-from sundog.private.table import PrivateTable, PrivateTables, open_private
+from sundog.private.table import PrivateTable, PrivateTables, open_private, open_whole
 from sundog.sources.linked import LinkedSource
 
 BRAND = "CONFIDENTIAL: computed on real rows without noise, outside every privacy guarantee. Do not release."
@@ -17,9 +17,10 @@ BRAND = "CONFIDENTIAL: computed on real rows without noise, outside every privac
 
 def disclose_rows(table: PrivateTable, schema: Schema, *, purpose: str, dataset: str, ledger: Ledger) -> Rows:
     """The real rows, after the disclosure is on the ledger. A table that lacks a column is refused before that."""
-    open_private(table).check(schema.fields)
+    source = open_whole(table)
+    source.check(schema.fields)
     ledger.disclose(dataset, f"CONFIDENTIAL: real rows handed out for {purpose}, without noise")
-    return open_private(table).read(schema)
+    return source.read(schema)
 
 
 def disclose_views(

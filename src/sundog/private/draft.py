@@ -16,7 +16,7 @@ from sundog.domain.drafting.relations import derived_field, labelled, offset_fie
 from sundog.domain.drafting.seen import MISSING, UNKNOWN, Seen, candidates, lists_labels
 from sundog.domain.drafting.values import writes_commas
 from sundog.private.ledger import Ledger
-from sundog.private.table import PrivateTable, open_private
+from sundog.private.table import PrivateTable, open_whole
 from sundog.sources.duck import DuckTable
 from sundog.sources.files import text_files
 from sundog.sources.profile import Wanted, details, overview
@@ -50,9 +50,7 @@ def draft(
     names = tuple(f"column{place}" for place in range(1, guess.columns + 1))
     declared = Dialect.of(guess.dialect)
     table = PrivateTable(data, dialect=declared if declared.header else replace(declared, names=names), sql=sql)
-    source = open_private(table)
-    if not isinstance(source, DuckTable):
-        raise TypeError("drafting needs a table that DuckDB reads")
+    source = open_whole(table)
     seen = _seen(source)
     comma = any(writes_commas(column) for column in seen.values())
     unnamed = sum(not column for column in source.columns)

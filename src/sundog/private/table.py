@@ -8,7 +8,9 @@ from typing import Any, NoReturn
 
 from sundog.domain.dialect import STANDARD, Dialect
 from sundog.domain.linked.package import Package
+from sundog.errors import UserError
 from sundog.sources import Source, open_table
+from sundog.sources.duck import DuckTable
 from sundog.sources.linked import LinkedSource
 
 
@@ -39,6 +41,17 @@ class PrivateTable:
 def open_private(table: PrivateTable) -> Source:
     """The rows themselves. For the curator, and for the doors that brand what they do CONFIDENTIAL."""
     return table._PrivateTable__source  # type: ignore[attr-defined]
+
+
+def open_whole(table: PrivateTable) -> DuckTable:
+    """The rows themselves, where they can all be read here; for the doors that brand what they do CONFIDENTIAL."""
+    source = open_private(table)
+    if not isinstance(source, DuckTable):
+        raise UserError(
+            "the table's rows can only be counted where they are; drafts, checks and evaluation need a table that this process "
+            "can read, such as a file or a frame."
+        )
+    return source
 
 
 class PrivateTables(PrivateTable):

@@ -9,8 +9,9 @@ from sundog.sources.addresses import is_address
 from sundog.sources.base import Source
 from sundog.sources.files import open_file
 from sundog.sources.frames import open_frame
+from sundog.sources.spark import OnSpark, is_spark_frame, open_on_spark, open_spark_frame
 
-__all__ = ["Source", "open_table"]
+__all__ = ["OnSpark", "Source", "open_table"]
 
 
 def open_table(data: Any, *, dialect: Dialect = STANDARD, sql: str | None = None) -> Source:
@@ -19,6 +20,10 @@ def open_table(data: Any, *, dialect: Dialect = STANDARD, sql: str | None = None
         return data
     if isinstance(data, str) and is_address(data):
         return open_address(data, sql)
+    if isinstance(data, OnSpark):
+        return open_on_spark(data, sql=sql)
+    if is_spark_frame(data):
+        return open_spark_frame(data)
     if isinstance(data, str | Path):
         return open_file(data, dialect=dialect, sql=sql)
     return open_frame(data)

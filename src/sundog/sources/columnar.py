@@ -6,15 +6,20 @@ refused.) No filter is pushed into a file, so statistics of row groups
 decide nothing. A file that is damaged as a whole (not a value in it) is refused.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
 from sundog.errors import UserError
 from sundog.sources.batches import Part, open_parts, part_of
-from sundog.sources.duck import BATCH, DuckTable, withhold
+from sundog.sources.duck import DuckTable, withhold
+from sundog.sources.units import BATCH
 
+Opened = TypeVar("Opened")
 SHORT_DICTIONARY = 1 << 16
 """Bytes of a Parquet dictionary page up to which it is kept as a dictionary."""
 
@@ -29,7 +34,40 @@ def open_columnar(paths: list[str], kind: str) -> DuckTable:
     return open_parts([_part(path, OPENERS[kind]) for path in paths])
 
 
-def _part(path: str, opener: Callable[[str, str], Part]) -> Part:
+class Stretch(NamedTuple):
+    """Some row groups of a Parquet file, by their numbers."""
+
+    path: str
+    groups: tuple[int, ...]
+
+
+def stretches(paths: list[str], most: int) -> tuple[tuple[Stretch, ...], ...]:
+    """The row groups of Parquet files, dealt out in order to at most so many readers."""
+    groups = [(path, group) for path in paths for group in range(_part(path, _count_groups))]
+    if not groups:
+        return ((Stretch(paths[0], ()),),)
+    readers = max(1, min(most, len(groups)))
+    shares = [groups[k * len(groups) // readers : (k + 1) * len(groups) // readers] for k in range(readers)]
+    return tuple(
+        tuple(Stretch(path, tuple(group for _, group in run)) for path, run in groupby(share, key=itemgetter(0)))
+        for share in shares
+    )
+
+
+def open_stretches(chosen: Sequence[Stretch]) -> DuckTable:
+    """The table of some row groups; each is read as it would be in the whole."""
+    return open_parts([_part(path, partial(_parquet, groups=groups)) for path, groups in chosen])
+
+
+def _count_groups(path: str, label: str) -> int:
+    from pyarrow import parquet
+
+    del label
+    with parquet.ParquetFile(path) as file:
+        return file.metadata.num_row_groups
+
+
+def _part(path: str, opener: Callable[[str, str], Opened]) -> Opened:
     label = f"data file {path!r}"
     try:
         return opener(path, label)
@@ -40,7 +78,8 @@ def _part(path: str, opener: Callable[[str, str], Part]) -> Part:
         raise UserError(f"{label} cannot be read; check that it is complete and of the kind its name says.") from None
 
 
-def _parquet(path: str, label: str) -> Part:
+def _parquet(path: str, label: str, groups: Sequence[int] | None = None) -> Part:
+    """All row groups, or those that are given."""
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
@@ -48,7 +87,7 @@ def _parquet(path: str, label: str) -> Part:
 
     def read(names: list[str]) -> Iterator[pa.RecordBatch]:
         with parquet.ParquetFile(path, **options) as file:
-            yield from file.iter_batches(batch_size=BATCH, columns=names)
+            yield from file.iter_batches(batch_size=BATCH, columns=names, row_groups=groups)
 
     with parquet.ParquetFile(path, **options) as file:
         return part_of(label, file.schema_arrow, read=read)

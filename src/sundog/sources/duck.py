@@ -7,7 +7,7 @@ file.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,8 +29,8 @@ from sundog.sources.encode import RawColumn, encode_sql, enum_name, enum_type, i
 from sundog.sources.plain import numpy_of
 from sundog.sources.recode import Recoder
 from sundog.sources.spill import spill_folder
+from sundog.sources.units import UNIT, by_unit, count_texts, first_of_each, part_name, read_batches, rows_of
 
-BATCH = 1 << 16
 FED = "fed"
 INTERRUPTED = "Query interrupted"
 """What the engine says, as a RuntimeError, when Ctrl-C stops it at work."""
@@ -121,23 +121,36 @@ class DuckTable:
     def value_counts(self, column: str, unit: PrivacyUnit) -> dict[str, int]:
         """How often each text occurs in one column."""
         self._check((column,), unit)
-        counts: Counter[str] = Counter()
         with self.quiet_failures():
-            for batch in self._stream([Expression(self.raw[column].as_text(), (column,))], unit):
-                values, numbers = pc.value_counts(batch.column(0)).flatten()
-                counts.update(dict(zip(values.to_pylist(), numbers.to_pylist(), strict=True)))
-        return {value: count for value, count in counts.items() if value is not None}
+            return count_texts(self._stream([self._text(column)], unit))
 
     def _batches(self, schema: Schema, unit: PrivacyUnit) -> Iterator[Rows]:
         self._check(schema.fields, unit)
         with self.quiet_failures():
-            self._create_types(schema)
-            codes = [
-                Expression(encode_sql(column, *(self.raw[name] for name in column.fields)), tuple(column.fields))
-                for column in schema.columns
-            ]
-            for batch in self._stream(codes, unit):
-                yield Rows(schema, tuple(numpy_of(batch.column(k)) for k in range(len(codes))))
+            for batch in self._stream(self._codes(schema), unit):
+                yield rows_of(schema, batch)
+
+    def unbounded(self, schema: Schema, unit: PrivacyUnit) -> Iterator[pa.RecordBatch]:
+        """The codes of all rows and, last, whose row it is: what `sources.units.first_rows` takes, here or elsewhere."""
+        self._check(schema.fields, unit)
+        with self.quiet_failures():
+            yield from self._read_batches(self._selected(self._codes(schema), unit))
+
+    def unbounded_texts(self, column: str, unit: PrivacyUnit) -> Iterator[pa.RecordBatch]:
+        """The texts of one column and, last, whose row it is."""
+        self._check((column,), unit)
+        with self.quiet_failures():
+            yield from self._read_batches(self._selected([self._text(column)], unit))
+
+    def _codes(self, schema: Schema) -> list[Expression]:
+        self._create_types(schema)
+        return [
+            Expression(encode_sql(column, *(self.raw[name] for name in column.fields)), tuple(column.fields))
+            for column in schema.columns
+        ]
+
+    def _text(self, column: str) -> Expression:
+        return Expression(self.raw[column].as_text(), (column,))
 
     def keyed(
         self, schema: Schema, keys: tuple[str, ...]
@@ -203,26 +216,29 @@ class DuckTable:
         return self.relation
 
     def _stream(self, expressions: Sequence[Expression], unit: PrivacyUnit) -> Iterator[pa.RecordBatch]:
-        """These expressions of all rows, at most `unit.rows` rows of each unit.
+        """These expressions of all rows, at most `unit.rows` rows of each unit."""
+        selected = self._selected(expressions, unit)
+        if unit.column is None:
+            yield from self._read_batches(selected)
+        else:
+            yield from first_of_each(self._read_batches(by_unit(selected, len(expressions))), unit.rows)
 
-        Which rows of a unit are kept depends on a hash of the unit and of what is kept, and on no other unit's rows, so
-        that one unit can change no more than its own rows. Rows without a unit are one unit.
+    def _selected(self, expressions: Sequence[Expression], unit: PrivacyUnit) -> str:
+        """The query for these expressions of all rows and, where there are units, of each row's unit.
+
+        Rows without a unit are one unit.
         """
         recoders = self._recoders(expressions, unit)
         parts = [self.raw[each.reads[0]].sql if each.reads[0] in recoders else each.sql for each in expressions]
-        named = ", ".join(f"{part} AS part{k}" for k, part in enumerate(parts))
+        named = ", ".join(f"{part} AS {part_name(k)}" for k, part in enumerate(parts))
         relation = self._relation(
             [name for each in expressions for name in each.reads] + ([unit.column] if unit.column else []),
             {self.raw[name].name: recoder for name, recoder in recoders.items()},
         )
         if unit.column is None:
-            yield from self._read_batches(f"SELECT {named} FROM {relation}")
-            return
+            return f"SELECT {named} FROM {relation}"
         key = f"COALESCE('=' || {self.raw[unit.column].as_text()}, '')"
-        order = ", ".join(["unit", *(f"part{k}" for k in range(len(expressions)))])
-        inner = f"SELECT {named}, {key} AS unit FROM {relation}"
-        sql = f"SELECT * FROM ({inner}) ORDER BY unit, hash({order})"
-        yield from _first_of_each(self._read_batches(sql), unit.rows)
+        return f"SELECT {named}, {key} AS {UNIT} FROM {relation}"
 
     def _recoders(self, expressions: Sequence[Expression], unit: PrivacyUnit) -> dict[str, Recoder]:
         """For dictionaries of texts that nothing but one expression reads, alone."""
@@ -235,9 +251,7 @@ class DuckTable:
         }
 
     def _read_batches(self, sql: str) -> Iterator[pa.RecordBatch]:
-        """What a query gives; closed in any case, and without Python's lock, which a text file's reader may wait for."""
-        with self.connection.sql(sql).to_arrow_reader(BATCH) as reader:
-            yield from reader
+        yield from read_batches(self.connection, sql)
 
     def one_row(self, names: Sequence[str], query: Callable[[str], str], *, schema: Schema | None = None) -> list[Any]:
         """The one row of a query over these columns; `query` gives its SQL for the relation that holds them, if any."""
@@ -298,21 +312,6 @@ def raw_columns(connection: Any, relation: str) -> dict[str, RawColumn]:
     """The columns of a relation with their engine types; reads no row."""
     described = connection.sql(f"DESCRIBE SELECT * FROM {relation}").fetchall()
     return {name: RawColumn(name, kind) for name, kind, *_ in described}
-
-
-def _first_of_each(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """The first `rows` rows of every run of equal units (the last column), also where a run crosses batches."""
-    last, seen = None, 0
-    for batch in batches:
-        if not len(batch):
-            continue
-        unit = batch.column(batch.num_columns - 1)
-        changes = numpy_of(pc.not_equal(unit.slice(1), unit.slice(0, len(unit) - 1)).cast(pa.uint8())).astype(bool)
-        place = np.arange(len(unit))
-        begin = np.where(np.concatenate([[unit[0].as_py() != last], changes]), place, -seen)
-        rank = place - np.maximum.accumulate(begin)
-        last, seen = unit[-1].as_py(), int(rank[-1]) + 1
-        yield batch.filter(pa.array(rank < rows))
 
 
 __all__ = ["DuckTable", "connect", "identifier", "raw_columns"]

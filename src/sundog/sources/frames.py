@@ -14,9 +14,10 @@ import pyarrow as pa
 
 from sundog.errors import UserError
 from sundog.sources.batches import open_parts, part_of
-from sundog.sources.duck import BATCH, DuckTable, connect, raw_columns
+from sundog.sources.duck import DuckTable, connect, raw_columns
 from sundog.sources.encode import RawColumn
 from sundog.sources.plain import plain, plain_type, take, text_of
+from sundog.sources.units import BATCH
 
 VIEW = "frame"
 TYPES = {

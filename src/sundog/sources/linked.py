@@ -80,6 +80,7 @@ class LinkedSource:
             if table.bare and table.name not in self.tables:
                 continue
             try:
+                _keyed(self.tables[table.name])
                 for key in table.keys:
                     self.tables[table.name].check(table.schema.fields, unit=key)
             except UserError as error:
@@ -241,10 +242,17 @@ def _hold(table: LinkedTable, source: Source, parent: _Held | None) -> _Held:
     return _Held(columns, above, root, own.take(pa.array(place)), rank[place])
 
 
-def _read(table: LinkedTable, source: Source) -> tuple[Rows, list[pa.Array], Int[np.ndarray, " rows"]]:
+def _keyed(source: Source) -> KeyedSource:
     if not isinstance(source, KeyedSource):
-        raise UserError(f"table {table.name!r}: this kind of source cannot be linked by keys; give a file or a frame.")
-    batches = list(source.keyed(table.schema, table.keys))
+        raise UserError(
+            "linked tables are joined by their keys in this process, which cannot be done with rows that are only counted where "
+            "they are (in a Spark cluster, or in a database that adds up); give a file, a query or a frame."
+        )
+    return source
+
+
+def _read(table: LinkedTable, source: Source) -> tuple[Rows, list[pa.Array], Int[np.ndarray, " rows"]]:
+    batches = list(_keyed(source).keyed(table.schema, table.keys))
     rows = Rows.concatenate([batch for batch, _, _ in batches], table.schema)
     texts = [
         pa.concat_arrays([pa.array([], pa.string()), *(keys[k].cast(pa.string()) for _, keys, _ in batches)])

@@ -25,6 +25,12 @@ def spill_folder() -> Path:
     return _private(tempfile.mkdtemp(dir=_process_folder(os.getpid())))
 
 
+def remove_own_folders() -> None:
+    """Remove what this process's engines have left, where nothing will be tidied up when it ends; they are done."""
+    _remove(_process_folder(os.getpid()), os.getpid())
+    _process_folder.cache_clear()
+
+
 @cache
 def _process_folder(process: int) -> Path:
     """The folder of a process; a forked one has its own, and only the one that made it removes it."""

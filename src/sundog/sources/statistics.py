@@ -15,10 +15,11 @@ from jaxtyping import Float
 
 from sundog.errors import UserError
 from sundog.sources.batches import Part, open_parts, part_of
-from sundog.sources.duck import BATCH, DuckTable, withhold
+from sundog.sources.duck import DuckTable, withhold
 from sundog.sources.encode import WHOLE
 from sundog.sources.extras import reader
 from sundog.sources.plain import array_of
+from sundog.sources.units import BATCH
 
 READERS = {
     ".dta": "read_dta",
