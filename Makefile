@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= 2
 
-.PHONY: demo test postgresql browser test-browser test-matrix lint bench bench-full audit clean
+.PHONY: demo test postgresql browser test-browser spark test-spark test-matrix lint bench bench-full audit clean
 
 .venv/runtime: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Sundog needs Python 3.11 or newer; found " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 $(MAKECMDGOALS)") if sys.version_info < (3, 11) else None'
@@ -20,7 +20,7 @@ demo: .venv/runtime
 	@$(BIN)/python examples/demo.py
 
 test: .venv/develop
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not slow and not browser"
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not slow and not browser and not spark"
 
 # What the tests of databases need: Debian's PostgreSQL server, where it is missing and may be installed. They start their own.
 postgresql:
@@ -38,6 +38,18 @@ browser: .venv/develop
 
 test-browser: .venv/develop
 	$(BIN)/python -m pytest -m browser -rs
+
+# What Spark needs: pyspark with pandas, and Debian's Java 17 where there is none and it may be installed.
+spark: .venv/develop
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]' || echo "pyspark could not be installed: tests on Spark will be skipped."
+	@if command -v java >/dev/null || [ -n "$$JAVA_HOME" ]; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq openjdk-17-jre-headless >/dev/null; fi \
+	|| echo "Java could not be installed: tests on Spark will be skipped."
+	@command -v java >/dev/null || [ -n "$$JAVA_HOME" ] || echo "There is no Java here: tests on Spark will be skipped."
+
+# On two cores of this machine, and on a cluster of one master and two workers on its loopback interface.
+test-spark: spark
+	$(BIN)/python -m pytest -m spark -rs
 
 # Python 3.11 to 3.13, each with the lowest versions that pyproject.toml allows and with the newest; needs uv and those Pythons.
 test-matrix: .venv/develop

@@ -95,20 +95,26 @@ def write_table(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     return {}
 
 
+def questions() -> tuple[Any, list[Any]]:
+    """The schema, and the marginals."""
+    from sundog.domain import Schema
+    from sundog.queries import Marginal
+
+    schema = Schema.from_json(document())
+    triples = np.random.default_rng(0).permutation(list(combinations(schema.names, 3)))[:THREE_WAY]
+    return schema, [Marginal.of(schema, *names) for names in [*combinations(schema.names, 2), *triples.tolist()]]
+
+
 def count(data: str, rows_per_unit: int | None) -> dict[str, float]:
     """What one process needs to count everything and to draw the noise."""
-    from sundog.domain import Schema
     from sundog.domain.unit import PrivacyUnit
     from sundog.private import noise
     from sundog.private.table import PrivateTable, open_private
-    from sundog.queries import Marginal, add_all
+    from sundog.queries import add_all
 
-    schema = Schema.from_json(document())
-    names = schema.names
-    triples = np.random.default_rng(0).permutation(list(combinations(names, 3)))[:THREE_WAY]
-    queries = [Marginal.of(schema, *columns) for columns in [*combinations(names, 2), *triples.tolist()]]
+    schema, queries = questions()
     cells = sum(query.size for query in queries)
-    unit = PrivacyUnit() if rows_per_unit is None else PrivacyUnit(column=names[-1], rows=rows_per_unit)
+    unit = PrivacyUnit() if rows_per_unit is None else PrivacyUnit(column=schema.names[-1], rows=rows_per_unit)
 
     def add_up(source: Any) -> np.ndarray:
         return source.add_up(schema, unit, add=lambda rows, out: add_all(queries, rows, out), size=cells)

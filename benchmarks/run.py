@@ -22,6 +22,7 @@ import harness
 
 BENCHMARKS = (
     "counting",
+    "engines",
     "reading",
     "queries",
     "evaluate_speed",

@@ -79,13 +79,12 @@ class Cluster:
     def _launch(self, kind: str, *options: str) -> None:
         name = f"{kind}{len(self.processes)}"
         log = (self.folder / f"{name}.log").open("w")
-        python = os.pathsep.join(filter(None, [*(p for p in sys.path if p), os.environ.get("PYTHONPATH")]))
         self.processes.append(
             subprocess.Popen(
                 [self.launcher, f"org.apache.spark.deploy.{kind}", *options],
                 stdout=log,
                 stderr=log,
-                env=os.environ | {"PYTHONPATH": python, "SPARK_NO_DAEMONIZE": "1"},
+                env=driver_environment(),
                 cwd=self.folder,
             )
         )
@@ -102,15 +101,19 @@ def cluster(folder, workers=2):
         made.stop()
 
 
+def driver_environment():
+    """What a process needs to find the same packages as this one, here and in its executors."""
+    path = os.pathsep.join(place for place in sys.path if place)
+    return os.environ | {"PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+
+
 def run_driver(code, *, environment=None, timeout=240):
     """A driver of its own: what it prints, and its exit code."""
-    path = os.pathsep.join(p for p in sys.path if p)
-    env = os.environ | {"PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable} | (environment or {})
     return subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
         capture_output=True,
         text=True,
-        env=env,
+        env=driver_environment() | (environment or {}),
         timeout=timeout,
         check=False,
     )

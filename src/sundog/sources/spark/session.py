@@ -124,9 +124,15 @@ def _check_reachable(master: str) -> None:
     raise UserError(f"--master {master}: nothing answers there; check the address and that the master runs.")
 
 
+_asked: set[str] = set()
+"""The applications whose executors are known to have what they need."""
+
+
 def check_executors(session: Any) -> None:
-    """Refuse a cluster whose executors could not do their part. Reads no rows."""
+    """Refuse a cluster whose executors could not do their part. Reads no rows; asks once per application."""
     context = session.sparkContext
+    if context.applicationId in _asked:
+        return
     timer = Timer(STARTED_WITHIN, context.cancelJobGroup, [ASKING])
     timer.daemon = True
     context.setJobGroup(ASKING, ASKING, interruptOnCancel=True)
@@ -146,6 +152,7 @@ def check_executors(session: Any) -> None:
             raise UserError(
                 f"Spark's executors have {row['found']}; this process has {here}. Install the same versions in both."
             )
+    _asked.add(context.applicationId)
 
 
 def _executors_failed(text: str, *, waited: bool) -> str:

@@ -9,7 +9,7 @@ Where rows per unit are bounded, Spark gathers the encoded rows of each unit in 
 
 import glob
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -54,7 +54,6 @@ class SparkTable:
     outline: DuckTable
     shares: Callable[[tuple[str, ...]], tuple[Any, Share]]
     tasks: int
-    _asked: bool = field(default=False, repr=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -64,9 +63,7 @@ class SparkTable:
     def check(self, names: tuple[str, ...], *, unit: str | None = None) -> None:
         """Refuse columns that are not there, that cannot be read, or that name no unit, and executors that cannot count."""
         self.outline.check(names, unit=unit)
-        if not self._asked:
-            sessions.check_executors(self.session)
-            self._asked = True
+        sessions.check_executors(self.session)
 
     def add_up(self, schema: Schema, unit: PrivacyUnit, *, add: Adder, size: int) -> Int[np.ndarray, " cells"]:
         """The totals over all shares."""
