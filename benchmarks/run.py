@@ -26,6 +26,7 @@ BENCHMARKS = (
     "reading",
     "queries",
     "evaluate_speed",
+    "audit",
     "answers",
     "plan",
     "methods_table",

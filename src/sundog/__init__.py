@@ -11,6 +11,7 @@ from sundog.version import __version__
 
 if TYPE_CHECKING:
     from sundog.api.adjust import adjust
+    from sundog.api.audit_mechanism import audit_mechanism
     from sundog.api.check import check_table
     from sundog.api.evaluate import evaluate_tables
     from sundog.api.evaluate_linked import evaluate_linked
@@ -42,6 +43,7 @@ __all__ = [
     "UserError",
     "__version__",
     "adjust",
+    "audit_mechanism",
     "check_table",
     "draft_schema",
     "evaluate_linked",
@@ -63,6 +65,7 @@ _PLACES = {
     "Schema": "sundog.domain",
     "Synthesizer": "sundog.api.synthesizer",
     "adjust": "sundog.api.adjust",
+    "audit_mechanism": "sundog.api.audit_mechanism",
     "check_table": "sundog.api.check",
     "draft_schema": "sundog.api.schema",
     "evaluate_linked": "sundog.api.evaluate_linked",

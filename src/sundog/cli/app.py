@@ -9,6 +9,7 @@ import typer
 from sundog.cli import (
     adjust,
     answer,
+    audit,
     certificate,
     check,
     compare,
@@ -49,6 +50,7 @@ app.command("adjust")(adjust.adjust)
 app.command("verify")(verify.verify)
 app.command("certificate")(certificate.certificate)
 app.command("studio")(studio.studio)
+app.add_typer(audit.app, name="audit")
 app.add_typer(schema.app, name="schema")
 app.add_typer(workload.app, name="workload")
 app.add_typer(ledger.app, name="ledger")

@@ -1,6 +1,6 @@
 """The loop: measure first things first, then propose -> select -> measure -> fit, until the rule is done.
 
-The only place where the public zone hands proposals to the curator. It holds no rows. The state that is kept is fitted
+The only place where the public zone hands proposals to the curator, which it knows by what it asks of it. It holds no rows. The state that is kept is fitted
 to the released measurements alone, with the run's key, so that anyone who has them can fit it again.
 """
 
@@ -13,7 +13,6 @@ from sundog.generate import Generator, UsesPublic, ending_of
 from sundog.methods.checks import check_recipe, check_support
 from sundog.methods.recipe import Recipe
 from sundog.postprocess.constraints import enforce
-from sundog.private.curator import Curator
 from sundog.queries import Query
 from sundog.random.keys import Key, split
 from sundog.released import Measurement, Proposal, Released, Scores, Selection
@@ -55,7 +54,7 @@ class Measuring(Protocol):
 
 def run(
     key: Key,
-    curator: Curator,
+    curator: Measuring,
     *,
     recipe: Recipe,
     report: Report,
