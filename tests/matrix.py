@@ -30,7 +30,7 @@ for module in pkgutil.walk_packages(sundog.__path__, "sundog."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
 """
-COUNTS = re.compile(r"^=* ?(\d+ passed.*?) in [\d.]+s.*$", re.MULTILINE)
+COUNTS = re.compile(r"^=* ?((?:\d+ [a-z]+, )*\d+ (?:passed|failed|errors?|skipped).*?) in [\d.]+s.*$", re.MULTILINE)
 """What pytest says last, and only where it came to its end."""
 
 
@@ -93,7 +93,8 @@ def tried(interpreter, tests, *, folder):
     counts = COUNTS.findall(log.read_text(encoding="utf-8", errors="replace"))
     if done.returncode == 0 and counts:
         return f"passed, {counts[-1]}"
-    return f"FAILED: {ending(done.returncode)}{'' if counts else ', before the tests were counted'}; see {log}"
+    word = counts[-1] if counts else "before the tests were counted"
+    return f"FAILED: {ending(done.returncode)}, {word}; see {log}"
 
 
 def ending(code):

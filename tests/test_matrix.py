@@ -11,7 +11,7 @@ import matrix
     ("body", "found"),
     [
         ("pass", "passed, 1 passed"),
-        ("assert False", "FAILED: exit code 1"),
+        ("assert False", "FAILED: exit code 1, 1 failed; see"),
         ("import os; os._exit(0)", "FAILED: exit code 0, before the tests were counted"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "FAILED: killed by SIGKILL, before the tests were"),
         ("import ctypes; ctypes.string_at(0)", "FAILED: killed by SIGSEGV, before the tests were counted"),

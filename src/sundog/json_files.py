@@ -68,8 +68,12 @@ def parsed_json(text: str, *, place: str) -> Any:
 def write_whole(path: Path, text: str) -> None:
     """A file written whole or not at all: what is killed in the middle leaves the file of before."""
     part = path.with_name(path.name + PART)
-    with part.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(part, path)
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from error

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import tables
+from sundog import Ledger
 
 RUN = [sys.executable, "-c", "import sys; sys.argv[0] = 'sundog'; from sundog.cli.app import main; main()"]
 HEAVY = ("jax", "numba", "duckdb", "opendp", "pyarrow", "numpy", "scipy", "pandas", "polars", "jinja2", "mbi")
@@ -62,6 +63,50 @@ def test_wrong_words_end_with_2_and_no_traceback(place):
     done = subprocess.run([*RUN, "synthesize", "absent.csv"], capture_output=True, text=True, cwd=place, check=False)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("methods > /dev/full", 2),
+        ("methods >&-", 0),
+        ("synthesize data.csv 2> /dev/full", 2),
+        ("synthesize data.csv 2>&-", 2),
+        ("synthesize data.csv --schema schema.json 2> /dev/full", 2),
+        ("synthesize data.csv --schema schema.json --json > /dev/full", 2),
+        ("synthesize data.csv --schema schema.json --json > /dev/full 2> /dev/full", 2),
+        ("methods | true", 141),
+    ],
+)
+def test_where_nobody_can_be_told_the_exit_code_still_tells(place, words, code):
+    script = 'set -o pipefail; "$0" -c "$1" ' + words
+    done = subprocess.run(
+        ["bash", "-c", script, *RUN[:1], RUN[2]], capture_output=True, text=True, cwd=place, check=False
+    )
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["synthesize", "measure"])
+def test_what_was_paid_for_and_cannot_be_kept_is_said(place, command):
+    """A disk that is full when the measurements are written: exit code 2, the file's name, no half of a file."""
+    script = (
+        "import os, sys\n"
+        "from sundog import json_files\n"
+        "def full(_):\n"
+        "    raise OSError(28, 'No space left on device')\n"
+        "json_files.os = type('Full', (), {'fsync': full, 'replace': os.replace})\n" + RUN[2]
+    )
+    given = ["data.csv", "--schema", "schema.json", "--rho", "0.5", "--method", "independent", "-o", "out"]
+    done = subprocess.run(
+        [sys.executable, "-c", script, command, *given], capture_output=True, text=True, cwd=place, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert "stays charged, and could not be kept" in done.stderr
+    assert "No space left on device" in done.stderr
+    assert "out" in done.stderr
+    assert not [path for path in place.rglob("out*/**/*") if path.is_file()]
+    assert float(Ledger(os.environ["SUNDOG_LEDGER"]).account("clinic").exact_rho) == pytest.approx(0.5)
 
 
 def interrupt(place, patch, arguments):

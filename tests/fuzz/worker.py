@@ -23,7 +23,7 @@ MEMORY = 2 * 10**9
 BACKSTOP = 8 * 10**9
 """What a fork may allocate before the kernel refuses it, for the sake of the machine."""
 SECONDS = 60
-CHUNK = 250
+CHUNK = 1000
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,10 @@ from sundog.api.release import finish_release, today
 from sundog.api.release_folder import MEASURED, save_measurements
 from sundog.api.writing import Format, linked_name, prepare_folder, write_linked, write_table
 from sundog.domain.linked.views import LinkedSchema
+from sundog.errors import UserError, failure
 from sundog.generate.linked.rows import LinkedRows
 from sundog.methods.loop import Keep, Report, check_rows
+from sundog.released import Released
 from sundog.report.record import Record
 from sundog.sources import OnSpark
 
@@ -149,6 +151,13 @@ def fit_or_keep(
         synthesizer.fit(private.table, sql=private.sql, report=report, keep=keep)
     except BaseException:
         if synthesizer.paid_for is not None and synthesizer.paid_for.measurements:
-            keep(synthesizer.paid_for)
+            _keep_or_say(keep, synthesizer.paid_for)
             kept()
         raise
+
+
+def _keep_or_say(keep: Keep, paid_for: Released) -> None:
+    try:
+        keep(paid_for)
+    except OSError as error:
+        raise UserError(f"what was measured stays charged, and could not be kept: {failure(error)[0]}") from error

@@ -3,6 +3,8 @@
 import json
 import os
 import sys
+from contextlib import suppress
+from typing import TextIO
 
 import typer
 
@@ -25,7 +27,7 @@ from sundog.cli import (
     verify,
     workload,
 )
-from sundog.cli.output import tell
+from sundog.cli.output import visible
 from sundog.errors import UserError, failure
 from sundog.sizes import refuse_little_room
 from sundog.version import __version__
@@ -55,7 +57,8 @@ app.add_typer(schema.app, name="schema")
 app.add_typer(workload.app, name="workload")
 app.add_typer(ledger.app, name="ledger")
 
-INTERRUPTED = 130
+INTERRUPTED, UNREAD = 130, 141
+"""Exit codes as shells have them: Ctrl-C, and a pipe whose reader went away."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -73,12 +76,15 @@ def options(
 
 def main() -> None:
     """Run the command; a mistake ends with a sentence and an exit code, never with a traceback."""
+    _have_streams()
     try:
         refuse_little_room()
         app()
     except UserError as error:
         _fail(str(error), error.exit_code)
     except (KeyboardInterrupt, SystemExit) as ended:  # Typer turns the former into the latter, without a word
+        if isinstance(ended, SystemExit) and ended.code == 1:  # what Typer says of a pipe that nobody reads
+            sys.exit(UNREAD)
         if isinstance(ended, SystemExit) and ended.code != INTERRUPTED:
             raise
         _fail("interrupted.", INTERRUPTED)
@@ -89,8 +95,24 @@ def main() -> None:
         _fail(message, code)
 
 
+def _have_streams() -> None:
+    """A command that was started with its outputs closed says its words to nobody."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
 def _fail(message: str, code: int) -> None:
     if "--json" in sys.argv:
-        typer.echo(json.dumps({"error": message, "exitCode": code}))
-    tell(f"Error: {message}", err=True)
+        _say(json.dumps({"error": message, "exitCode": code}), sys.stdout)
+    _say(visible(f"Error: {message}"), sys.stderr)
     sys.exit(code)
+
+
+def _say(text: str, stream: TextIO) -> None:
+    """Say it, or, where nothing can be written there (a full disk, a closed pipe), leave the word to the exit code."""
+    try:
+        typer.echo(text, file=stream)
+    except OSError:
+        with suppress(OSError, ValueError):  # what is left to write would fail once more at the end, with another code
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
