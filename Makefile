@@ -62,8 +62,9 @@ lint: .venv/develop
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The slow tests, 10,000 malformed inputs of every kind (INPUTS=100 for fewer), and 100 deliberate faults. The latter two go on where
-# they were stopped; FRESH=--fresh starts over.
+# The slow tests (also in a control group of one gigabyte, which needs the right to make one, and on a slow disk, which needs strace), 10,000
+# malformed inputs of every kind (INPUTS=100 for fewer), and 100 deliberate faults. The latter two go on where they were stopped;
+# FRESH=--fresh starts over.
 INPUTS ?= 10000
 audit: .venv/develop
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m slow

@@ -83,7 +83,7 @@ def one(python, resolution, tests):
 
 def tried(interpreter, tests, *, folder):
     """Run the tests: what became of them. A run that ends before pytest has counted them has failed, whatever its exit code."""
-    options = ("-m", "not slow and not browser", "-p", "no:cacheprovider", "-rf", "--verbosity=0")
+    options = ("-m", "not slow and not browser and not spark", "-p", "no:cacheprovider", "-rf", "--verbosity=0")
     log = folder / "log.txt"
     with log.open("w", encoding="utf-8") as told:
         done = _run(
