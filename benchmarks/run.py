@@ -27,6 +27,7 @@ BENCHMARKS = (
     "queries",
     "evaluate_speed",
     "audit",
+    "audit_release",
     "answers",
     "plan",
     "methods_table",

@@ -12,6 +12,7 @@ from sundog.version import __version__
 if TYPE_CHECKING:
     from sundog.api.adjust import adjust
     from sundog.api.audit_mechanism import audit_mechanism
+    from sundog.api.audit_release import audit_release
     from sundog.api.check import check_table
     from sundog.api.evaluate import evaluate_tables
     from sundog.api.evaluate_linked import evaluate_linked
@@ -44,6 +45,7 @@ __all__ = [
     "__version__",
     "adjust",
     "audit_mechanism",
+    "audit_release",
     "check_table",
     "draft_schema",
     "evaluate_linked",
@@ -66,6 +68,7 @@ _PLACES = {
     "Synthesizer": "sundog.api.synthesizer",
     "adjust": "sundog.api.adjust",
     "audit_mechanism": "sundog.api.audit_mechanism",
+    "audit_release": "sundog.api.audit_release",
     "check_table": "sundog.api.check",
     "draft_schema": "sundog.api.schema",
     "evaluate_linked": "sundog.api.evaluate_linked",

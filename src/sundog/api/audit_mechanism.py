@@ -162,7 +162,7 @@ def audit_mechanism(
     return MechanismAudit(tuple(found), neighbours, runs, confidence, delta)
 
 
-def points_of(rho: float, accounting: Accounting) -> Points:
+def points_of(rho: float, accounting: str) -> Points:
     """What a total of rho amounts to, as points (epsilon, delta)."""
     delta_of = gaussian_delta if accounting == "gaussian" else zcdp_delta
     most = rho + 8 * math.sqrt(2 * rho) + 0.1
@@ -188,8 +188,9 @@ def _audited(
         sides[run % 2].append(_seen(_run(method, pair.sources[run % 2], options), pair))
         tell_share((run + 1) / (2 * runs), f"run {run // 2 + 1} of {runs} on each table")
     told = sides[0][0].guarantee
-    epsilon = spent_epsilon(told.rho, options["delta"], accounting=_accounting(told))
-    claim = Claim(told.rho, epsilon, options["delta"], lambda rho: points_of(rho, _accounting(told)))
+    accounting: Accounting = "gaussian" if told.accounting == "gaussian" else "zcdp"
+    epsilon = spent_epsilon(told.rho, options["delta"], accounting=accounting)
+    claim = Claim(told.rho, epsilon, options["delta"], lambda rho: points_of(rho, told.accounting))
     bounds = {
         name: lower_bound(
             *(np.array([getattr(seen, name) for seen in side]) for side in sides), claim=claim, confidence=confidence
@@ -198,10 +199,6 @@ def _audited(
     }
     faults = dict.fromkeys(fault for side in sides for seen in side for fault in seen.faults)
     return MethodAudit(method, told.accounting, told.rho, epsilon, bounds, tuple(faults))
-
-
-def _accounting(told: Guarantee) -> Accounting:
-    return "gaussian" if told.accounting == "gaussian" else "zcdp"
 
 
 def _seen(watched: WatchedSynthesizer, pair: Neighbouring) -> _Seen:

@@ -65,10 +65,7 @@ class Comparison:
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """The cells of every column."""
-        return tuple(
-            Axis.of(column, BINS) if isinstance(column, Numeric) else Axis.whole(column)
-            for column in self.schema.columns
-        )
+        return cells_of(self.schema)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -120,6 +117,13 @@ class Metric(Protocol[Subject_contra]):
 
     def score(self, subject: Subject_contra) -> Score | None:
         """The score, or None where the tables have nothing to measure (no numeric column, no target, ...)."""
+
+
+def cells_of(schema: Schema) -> tuple[Axis, ...]:
+    """The cells of every column: labels as they are, numbers in BINS equal bins, missing apart."""
+    return tuple(
+        Axis.of(column, BINS) if isinstance(column, Numeric) else Axis.whole(column) for column in schema.columns
+    )
 
 
 def column_sets(key: Key, columns: int, *, ways: int, most: int) -> list[tuple[int, ...]]:
