@@ -108,3 +108,21 @@ def _only(subject, *names):
     return Comparison(
         *(Rows(schema, tuple(rows.column(name) for name in names)) for rows in (subject.real, subject.synthetic))
     )
+
+
+def test_detection_is_sdmetrics_with_the_same_model(sdmetrics, subject):
+    """SDMetrics' protocol (three folds, mean of 2 max(AUC, 1/2) - 1) with gradient boosting on codes; its folds are drawn afresh."""
+    pandas = pytest.importorskip("pandas")
+    from sdmetrics.single_table.detection.base import DetectionMetric
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    class Boosting(DetectionMetric):
+        @staticmethod
+        def _fit_predict(X_train, y_train, X_test):
+            return HistGradientBoostingClassifier(random_state=0).fit(X_train, y_train).predict_proba(X_test)[:, 1]
+
+    few = [rows.take(np.arange(6000)) for rows in (subject.real, subject.synthetic)]
+    codes = [pandas.DataFrame(np.stack(rows.codes).T.astype(float)).rename(columns="c{}".format) for rows in few]
+    theirs = 1 - Boosting.compute(*codes) / 2  # their score is 1 - (2 AUC - 1)
+    assert theirs > 0.55
+    assert METRICS["detection_auc"].score(Comparison(*few)).value == pytest.approx(theirs, abs=0.02)
