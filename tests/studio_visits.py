@@ -7,6 +7,7 @@ import time
 
 from starlette.testclient import TestClient
 
+from sundog.private.ledger import Ledger
 from sundog.studio.app import studio_app
 from sundog.studio.guard import root_of
 from sundog.studio.home import Home
@@ -16,6 +17,9 @@ TOKEN, PORT = "a-token-of-the-tests", 8765
 SECRET = "zz-secret-cell"
 HERE = f"http://127.0.0.1:{PORT}"
 ENTRY = f"{HERE}/?token={TOKEN}"
+
+AGE = {"role": "modelled", "type": "integer", "minimum": "0", "maximum": "120", "because": "known to everyone"}
+BUDGET = {"epsilon": "1", "delta": "1e-9", "rows_about": "400", "method": "independent"}
 
 
 def write_table(path, rows=400, header=("age", "sex", "<script>alert(1)</script>", "paid", "name")):
@@ -62,3 +66,48 @@ def waited(client, address, seconds=120):
 def open_places(text):
     """The places of the columns that wait for review."""
     return re.findall(r'name="place" value="(\d+)"', text)
+
+
+def drafted(client, data):
+    """A table with its draft."""
+    at = place_of(client.post("/tables", data={"data": str(data)}))
+    client.post(f"{at}/schema/draft")
+    return at
+
+
+def reviewed(client, data):
+    """The same with every column reviewed."""
+    at = drafted(client, data)
+    client.post(f"{at}/schema/fields/0", data=AGE)
+    ticked = {
+        "place": open_places(client.get(f"{at}/schema").text),
+        "answer": "keep",
+        "because": "the codebook lists it",
+    }
+    assert client.post(f"{at}/schema/review", data=ticked).status_code == 200
+    return at
+
+
+def planned(client, data, tmp_path, **more):
+    """The same with a plan."""
+    at = reviewed(client, data)
+    answer = client.post(f"{at}/plan", data={**BUDGET, "folder": str(tmp_path / "out"), **more})
+    assert str(answer.url).endswith("/run")
+    return at
+
+
+def charge(client, at):
+    """What the page of the run carries."""
+    return dict(re.findall(r'name="(run|shown)" value="([^"]*)"', client.get(f"{at}/run").text))
+
+
+def ran(client, data, tmp_path, **more):
+    """The whole way to a release."""
+    at = planned(client, data, tmp_path, **more)
+    client.post(f"{at}/run", data=charge(client, at))
+    return at, str(client.get(f"{at}/release").url)
+
+
+def spent(tmp_path):
+    """What the account has spent."""
+    return Ledger(tmp_path / "ledger.sqlite").account("visits").rho

@@ -6,6 +6,7 @@ A field is a setting if its annotation carries a meaning. One validator reads th
 prints it. A field that holds another such dataclass is a group; its settings are named with a dot, as in descent.rate.
 """
 
+import json
 import math
 import numbers
 import types
@@ -99,6 +100,14 @@ class Setting:
 
     def _wrong(self, found: Any) -> UserError:
         return UserError(f"{self.called} {self.name!r}: found {repr(found)[:60]}; it must be {self.allowed()}.")
+
+
+def typed(text: str) -> Any:
+    """A value as people type it: a number, a truth value, a list; anything else is a text."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def settings_of(owner: Any, *, prefix: str = "") -> dict[str, Setting]:

@@ -52,6 +52,7 @@ def test_values_are_read_as_they_are_meant():
         ("compare", {"left": ""}),
         ("sum", {"columns": []}),
         ("ratio", {"maximum": "many"}),
+        ("sum", {"equals": "9" * 5000}),
         ("impossible", {"where": "sex is m"}),
     ],
 )

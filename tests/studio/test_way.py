@@ -1,5 +1,6 @@
 """The whole way from a table with surprises to a verified release, page by page, as a browser asks for them."""
 
+import html
 import io
 import json
 import re
@@ -8,53 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from studio_visits import SECRET, open_places, place_of, write_table
+from studio_visits import (
+    AGE,
+    BUDGET,
+    SECRET,
+    charge,
+    drafted,
+    open_places,
+    place_of,
+    planned,
+    ran,
+    reviewed,
+    spent,
+    write_table,
+)
 from sundog.private.ledger import Ledger
 from sundog.studio import worker
 
-AGE = {"role": "modelled", "type": "integer", "minimum": "0", "maximum": "120", "because": "known to everyone"}
-BUDGET = {"epsilon": "1", "delta": "1e-9", "rows_about": "400", "method": "independent"}
-
 pytestmark = pytest.mark.usefixtures("at_once")
-
-
-def drafted(client, data):
-    at = place_of(client.post("/tables", data={"data": str(data)}))
-    client.post(f"{at}/schema/draft")
-    return at
-
-
-def reviewed(client, data):
-    at = drafted(client, data)
-    client.post(f"{at}/schema/fields/0", data=AGE)
-    ticked = {
-        "place": open_places(client.get(f"{at}/schema").text),
-        "answer": "keep",
-        "because": "the codebook lists it",
-    }
-    assert client.post(f"{at}/schema/review", data=ticked).status_code == 200
-    return at
-
-
-def planned(client, data, tmp_path, **more):
-    at = reviewed(client, data)
-    answer = client.post(f"{at}/plan", data={**BUDGET, "folder": str(tmp_path / "out"), **more})
-    assert str(answer.url).endswith("/run")
-    return at
-
-
-def charge(client, at):
-    return dict(re.findall(r'name="(run|shown)" value="([^"]*)"', client.get(f"{at}/run").text))
-
-
-def ran(client, data, tmp_path, **more):
-    at = planned(client, data, tmp_path, **more)
-    client.post(f"{at}/run", data=charge(client, at))
-    return at, str(client.get(f"{at}/release").url)
-
-
-def spent(tmp_path):
-    return Ledger(tmp_path / "ledger.sqlite").account("visits").rho
 
 
 def test_a_draft_is_confidential_until_every_column_is_reviewed(client, data):
@@ -266,8 +238,18 @@ STAGES = {
 }
 
 
-@pytest.mark.parametrize("how", [KeyboardInterrupt, SystemExit])
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize(
+    ("stage", "how"),
+    [
+        ("before the charge", KeyboardInterrupt),
+        ("between charge and measurement", KeyboardInterrupt),
+        ("between charge and measurement", SystemExit),
+        ("in fitting", SystemExit),
+        ("in sampling", KeyboardInterrupt),
+        ("in writing", SystemExit),
+        ("in the certificate", KeyboardInterrupt),
+    ],
+)
 def test_whenever_a_run_ends_the_page_says_what_is_left(client, data, tmp_path, monkeypatch, *, stage, how):
     place, measured = STAGES[stage]
     at = planned(client, data, tmp_path)
@@ -463,6 +445,40 @@ def test_a_database_with_a_query(client, data, tmp_path):
     client.post(f"{at}/change", data={**place, "sql": "SELECT age FROM visits"})
     client.post(f"{at}/schema/draft")
     assert client.get(f"{at}/schema").text.count("needs review") == 1
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
+def test_a_table_of_a_database_is_picked_from_a_list(client, tmp_path, kind):
+    import sqlite3
+
+    import duckdb
+
+    place = tmp_path / f"clinic.{kind}"
+    with sqlite3.connect(place) if kind == "sqlite" else duckdb.connect(str(place)) as made:
+        made.execute('CREATE TABLE "<b>visits" (age INTEGER)')
+        made.execute("CREATE TABLE other (x INTEGER)")
+        made.execute('INSERT INTO "<b>visits" VALUES (30), (40)')
+    made.close()
+    at = place_of(client.post("/tables", data={"data": str(place)}))
+    assert "List the tables" in client.get(at).text
+    for headers in ({"hx-request": "true"}, {}):
+        listed = client.post(f"{at}/tables", headers=headers).text
+        assert "<b>visits" not in listed
+        queries = [html.unescape(each) for each in re.findall(r'name="picked_sql" value="([^"]*)"', listed)]
+        assert queries == ['SELECT * FROM "<b>visits"', 'SELECT * FROM "other"']
+    client.post(f"{at}/change", data={"data": str(place), "dataset": "clinic", "picked_sql": queries[0]})
+    client.post(f"{at}/schema/draft")
+    assert client.get(f"{at}/schema").text.count("needs review") == 1
+
+
+def test_the_address_of_a_database_is_kept_without_a_password(client, tmp_path):
+    assert "holds a password" in client.post("/tables", data={"data": "postgresql://me:pass@host/clinic"}).text
+    at = place_of(client.post("/tables", data={"data": "postgresql://me@127.0.0.1:1/clinic", "dataset": "clinic"}))
+    assert "postgresql://me@127.0.0.1:1/clinic" in client.get(at).text
+    client.post(f"{at}/schema/draft")
+    page = client.get(f"{at}/schema").text
+    assert "no connection to the database" in page or "pip install" in page
+    assert not any(b"me:pass" in path.read_bytes() for path in (tmp_path / "home").rglob("*") if path.is_file())
 
 
 def test_several_files_as_one_table(client, tmp_path):

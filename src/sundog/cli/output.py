@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from sundog.declare import typed
 from sundog.errors import UserError
 from sundog.progress import listening
 
@@ -100,10 +101,7 @@ def read_settings(given: list[str] | None) -> dict[str, Any]:
             raise UserError(f"--set: found {each!r}; write NAME=VALUE, such as rows=1000.")
         if name in made:
             raise UserError(f"--set: found {name!r} twice; set it once.")
-        try:
-            made[name] = json.loads(value)
-        except (ValueError, RecursionError):
-            made[name] = value
+        made[name] = typed(value)
     return made
 
 

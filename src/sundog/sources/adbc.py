@@ -128,19 +128,29 @@ class Database:
             )
 
 
-def open_address(data: str, sql: str | None) -> DuckTable:
-    """The rows of a query on the database at an address, or of its only table."""
+def connect_address(data: str) -> Database:
+    """The database at an address."""
     address = address_of(data)
     driver = DRIVERS.get(address.scheme)
     if driver is None:
         raise UserError(f"data: unknown kind of database {address.scheme!r}; allowed are {', '.join(DRIVERS)}.")
-    return query_table(Database(driver, address), sql)
+    return Database(driver, address)
+
+
+def connect_sqlite(path: str) -> Database:
+    """The database in an SQLite file, which is opened for reading only."""
+    address = Address(f"file:{quote(str(Path(path).absolute()))}?mode=ro", "sqlite", repr(path))
+    return Database(SQLITE, address)
+
+
+def open_address(data: str, sql: str | None) -> DuckTable:
+    """The rows of a query on the database at an address, or of its only table."""
+    return query_table(connect_address(data), sql)
 
 
 def open_sqlite(path: str, sql: str | None) -> DuckTable:
-    """The rows of a query on an SQLite file, or of its only table; the file is opened for reading only."""
-    address = Address(f"file:{quote(str(Path(path).absolute()))}?mode=ro", "sqlite", repr(path))
-    return query_table(Database(SQLITE, address), sql)
+    """The rows of a query on an SQLite file, or of its only table."""
+    return query_table(connect_sqlite(path), sql)
 
 
 def is_sqlite(path: str) -> bool:
@@ -171,12 +181,18 @@ def query_table(database: Database, sql: str | None) -> DuckTable:
 
 
 def _only_table(database: Database) -> str:
-    label, tables = database.address.label, database.driver.tables
-    names = [] if tables is None else database.names(tables)
-    if len(names) != 1:
-        found = f" holds the tables {', '.join(names)}" if names else ""
-        raise UserError(f'{label}{found}; say which rows to read with --sql "SELECT ... FROM ...".')
-    return f"SELECT * FROM {names[0] if database.driver.typed else database.driver.quote(names[0])}"
+    tables = table_queries(database)
+    if len(tables) != 1:
+        found = f" holds the tables {', '.join(tables)}" if tables else ""
+        raise UserError(f'{database.address.label}{found}; say which rows to read with --sql "SELECT ... FROM ...".')
+    return next(iter(tables.values()))
+
+
+def table_queries(database: Database) -> dict[str, str]:
+    """The tables by name, each as the query for its rows; none where the database cannot say."""
+    driver = database.driver
+    names = [] if driver.tables is None else database.names(driver.tables)
+    return {name: f"SELECT * FROM {name if driver.typed else driver.quote(name)}" for name in names}
 
 
 def _sent(driver: Driver, found: pa.Schema) -> tuple[list[Column], dict[str, Sent]]:

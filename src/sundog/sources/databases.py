@@ -4,10 +4,12 @@ A query can be put to any other file, too: its rows are then the table `data`, k
 that only this user can read, where they do not fit into memory).
 """
 
+from pathlib import Path
 from typing import Any
 
 from sundog.errors import UserError
-from sundog.sources.adbc import is_sqlite, open_sqlite
+from sundog.sources.adbc import connect_address, connect_sqlite, is_sqlite, open_sqlite, table_queries
+from sundog.sources.addresses import is_address
 from sundog.sources.duck import DuckTable, connect, identifier, raw_columns
 from sundog.sources.encode import literal
 
@@ -16,28 +18,45 @@ DATABASE = (".duckdb", ".db", ".ddb", ".sqlite", ".sqlite3", ".db3")
 
 def open_database(path: str, sql: str | None) -> DuckTable:
     """The only table of a database, or the rows of a query; which kind of database, its first bytes say."""
-    import duckdb
-
     if is_sqlite(path):
         return open_sqlite(path, sql)
+    connection = _attached(path)
+    if sql is None:
+        tables = _queries(connection)
+        if len(tables) != 1:
+            found = ", ".join(map(repr, tables)) or "none"
+            raise UserError(f'{path!r} holds the tables {found}; say which with --sql "SELECT * FROM ...".')
+        sql = next(iter(tables.values()))
+    return query_on(connection, sql, label=f"the query on {path!r}")
+
+
+def tables_in(data: str) -> dict[str, str]:
+    """The tables of a database by name, each as the query for its rows; none for a file of another kind. Reads no row."""
+    if is_address(data):
+        return table_queries(connect_address(data))
+    if Path(data).suffix.lower() not in DATABASE or not Path(data).is_file():
+        return {}
+    return table_queries(connect_sqlite(data)) if is_sqlite(data) else _queries(_attached(data))
+
+
+def _attached(path: str) -> Any:
+    """A connection to a DuckDB file, for reading only."""
+    import duckdb
+
     connection = connect()
     try:
         connection.execute(f"ATTACH {literal(path)} AS data (READ_ONLY)")
         connection.execute("USE data")
-        if sql is None:
-            tables = [
-                name
-                for (name,) in connection.sql("SELECT table_name FROM duckdb_tables() ORDER BY table_name").fetchall()
-            ]
-            if len(tables) != 1:
-                found = ", ".join(map(repr, tables)) or "none"
-                raise UserError(f'{path!r} holds the tables {found}; say which with --sql "SELECT * FROM ...".')
-            sql = f"SELECT * FROM {identifier(tables[0])}"
     except duckdb.Error:
         raise UserError(
             f"{path!r} cannot be opened as a DuckDB or SQLite database; check the file and its version."
         ) from None
-    return query_on(connection, sql, label=f"the query on {path!r}")
+    return connection
+
+
+def _queries(connection: Any) -> dict[str, str]:
+    found = connection.sql("SELECT table_name FROM duckdb_tables() ORDER BY table_name").fetchall()
+    return {name: f"SELECT * FROM {identifier(name)}" for (name,) in found}
 
 
 def query_file(table: DuckTable, sql: str) -> DuckTable:

@@ -47,7 +47,7 @@ def _is_table(entry: os.DirEntry[str]) -> bool:
     from sundog.sources.files import readable_kind
 
     try:
-        return entry.is_file() and readable_kind(entry.path)
+        return entry.is_file() and (readable_kind(entry.path) or entry.name == "datapackage.json")
     except (OSError, UserError):
         return False
 

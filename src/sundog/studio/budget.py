@@ -4,21 +4,25 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sundog.api.options import Charged, Consent, Generation, Privacy
 from sundog.api.writing import Format
+from sundog.declare import typed
 from sundog.errors import UserError
 from sundog.studio.home import Project, absolute
 
 if TYPE_CHECKING:
     from sundog.api.dry_run import DryRun
     from sundog.api.making import Place
+    from sundog.api.options import Fitting, Signing
     from sundog.api.plan import Plan
     from sundog.api.synthesizer import Synthesizer
 
+SET = "set:"
+"""What the names of a method's settings begin with in the form."""
 LOOKED_AT = (0.1, 0.3, 1.0, 3.0, 10.0)
 """The epsilons of the picture, beside the chosen one."""
 
@@ -44,6 +48,8 @@ class Budgeted:
     replace: bool = False
     purpose: str | None = None
     approved_by: str | None = None
+    sign: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @staticmethod
     def of(document: Mapping[str, Any]) -> "Budgeted":
@@ -61,6 +67,22 @@ class Budgeted:
 
         return Place(Path(self.folder), self.rows, self.format, self.replace)
 
+    @property
+    def signing(self) -> "Signing":
+        """What the certificate says, and whose key signs it."""
+        from sundog.api.options import Signing
+
+        return Signing(self.purpose, self.approved_by, self.sign)
+
+    @property
+    def refitting(self) -> "Fitting":
+        """How rows are made of earlier measurements: the settings of measuring are over."""
+        from sundog.api.options import Fitting
+        from sundog.methods.settings import MEASURING
+
+        settings = {name: value for name, value in self.settings.items() if name.partition(".")[0] not in MEASURING}
+        return Fitting(self.method, settings or None, ignore_unsupported=self.ignore_unsupported)
+
     def synthesizer(self, project: Project, *, ledger: str | None) -> "Synthesizer":
         """What would run; refuses what the run would refuse before it reads a row."""
         from sundog.api.synthesizer import Synthesizer
@@ -68,7 +90,11 @@ class Budgeted:
         privacy = Privacy(self.epsilon, self.delta, None, self.neighbours, self.unit, self.rows_per_unit)
         consent = Consent(confirmed=self.confirmed, rows_about=self.rows_about)
         generation = Generation(
-            method=self.method, ignore_unsupported=self.ignore_unsupported, workload=self.workload, adjust=self.adjust
+            method=self.method,
+            settings=self.settings or None,
+            ignore_unsupported=self.ignore_unsupported,
+            workload=self.workload,
+            adjust=self.adjust,
         )
         charged = Charged(ledger, project.dataset)
         spending = vars(privacy) | vars(charged) | vars(consent)
@@ -124,6 +150,10 @@ def read_budget(form: Mapping[str, Any], project: Project) -> Budgeted:
         replace=bool(form.get("replace")),
         purpose=_text(form, "purpose"),
         approved_by=_text(form, "approved_by"),
+        sign=absolute(path) if (path := _text(form, "sign")) else None,
+        settings={
+            key.removeprefix(SET): typed(str(form[key])) for key in form if key.startswith(SET) and _text(form, key)
+        },
     )
 
 

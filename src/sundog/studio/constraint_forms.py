@@ -7,9 +7,13 @@ from typing import Any, Literal
 
 from starlette.datastructures import FormData
 
+from sundog.declare import typed
 from sundog.errors import UserError
 
 Kind = Literal["column", "columns", "operator", "number", "text", "lines"]
+
+MOST_DIGITS = 40
+"""A number may have so many."""
 
 
 @dataclass(frozen=True)
@@ -115,22 +119,15 @@ def _pair(line: str) -> tuple[str, Any]:
     name, equals, value = line.rpartition("=")
     if not equals:
         raise UserError("constraint: a line lacks its '='; write one line each, such as: age = 9.")
-    return name.strip(), _value(value.strip())
+    return name.strip(), typed(value.strip())
 
 
 def _condition(value: Any) -> Any:
     """`0 to 9` as a range, anything else as a value."""
     if isinstance(value, str) and " to " in value:
         low, _, high = value.partition(" to ")
-        return {"minimum": _value(low.strip()), "maximum": _value(high.strip())}
+        return {"minimum": typed(low.strip()), "maximum": typed(high.strip())}
     return value
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _is_number(text: str) -> bool:
@@ -144,7 +141,7 @@ def _is_number(text: str) -> bool:
 def _number(text: str) -> float | int | None:
     if not text:
         return None
-    if not _is_number(text):
+    if not _is_number(text) or len(text) > MOST_DIGITS:
         raise UserError("constraint: a bound is no number; write one such as 0.5.")
     return int(text) if text.lstrip("-").isdigit() else float(text)
 

@@ -21,6 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from sundog.api.writing import document_text, write_confidential
+from sundog.domain.linked.package import is_package
+from sundog.domain.linked.reading import schema_from
+from sundog.domain.origin import grouped
 from sundog.domain.review import Review
 from sundog.domain.schema import Schema
 from sundog.errors import UserError
@@ -98,6 +101,14 @@ class Project:
         return str(self.facts["dataset"])
 
     @property
+    def database(self) -> bool:
+        """Whether the table lies in a database."""
+        from sundog.sources.addresses import is_address
+        from sundog.sources.databases import DATABASE
+
+        return is_address(self.data) or Path(self.data).suffix.lower() in DATABASE
+
+    @property
     def dropped(self) -> bool:
         """Whether the table is the studio's own copy of a file that was dropped onto the page."""
         return self.folder in Path(self.data).parents
@@ -108,21 +119,36 @@ class Project:
         return self.read("schema")
 
     @property
+    def linked(self) -> bool:
+        """Whether it is a package of linked tables."""
+        return self.document is not None and is_package(self.document)
+
+    @property
     def review(self) -> Review:
         """The same, as a review."""
+        if self.linked:
+            raise UserError(
+                "schema: linked tables are declared in their datapackage.json; change it there, and read it again."
+            )
+        return Review(self._declared)
+
+    @property
+    def _declared(self) -> dict[str, Any]:
         if self.document is None:
             raise UserError("schema: this table has none yet; draft one, or name a schema file.")
-        return Review(self.document)
+        return self.document
 
     @property
     def schema(self) -> Schema:
         """The schema, whole and valid."""
-        return Schema.from_json(self.review.document)
+        return schema_from(self._declared)
 
     @property
     def reviewed(self) -> bool:
         """Whether there is a schema of which every field was reviewed."""
         try:
+            if self.linked:
+                return "fromData" not in grouped(self.schema.origins)
             return self.document is not None and self.review.done
         except UserError:
             return False

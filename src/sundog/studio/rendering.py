@@ -1,5 +1,6 @@
 """Templates into pages: everything that is not our own markup is escaped, and every page says where it stands."""
 
+import json
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -57,7 +58,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    made.globals.update(percent=_percent, sundog=__version__)
+    made.globals.update(percent=_percent, sundog=__version__, shown_value=_shown_value)
     made.filters["figure"] = lambda value: "—" if value is None else f"{value:.4g}"
     return made
 
@@ -66,6 +67,11 @@ def _percent(share: float) -> str:
     from sundog.report.charts import percent
 
     return percent(share)
+
+
+def _shown_value(value: Any) -> str:
+    """A value as people type it."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _template(name: str) -> str:

@@ -1,6 +1,7 @@
 """What workers do: one function per kind of job, each a call of the API. What it returns becomes the outcome of the job."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from sundog.studio.home import Project
 from sundog.studio.jobs import Job
 
 if TYPE_CHECKING:
+    from sundog.api.linked import LinkedModel
     from sundog.api.model import Model
 
 Work = Callable[[Job], dict[str, Any]]
@@ -51,8 +53,7 @@ def check(job: Job) -> dict[str, Any]:
 
 def run(job: Job) -> dict[str, Any]:
     """A whole release, at the charge that its owner saw."""
-    from sundog.api.making import Private, make_release
-    from sundog.api.options import Signing
+    from sundog.api.making import Private, linked_names, make_release
     from sundog.studio.budget import Budgeted
 
     project, asked = job.project, job.request
@@ -61,8 +62,8 @@ def run(job: Job) -> dict[str, Any]:
     rows = make_release(
         synthesizer,
         Private(project.data, project.sql),
-        place=budgeted.place,
-        signing=Signing(budgeted.purpose, budgeted.approved_by),
+        place=replace(budgeted.place, linked=linked_names(synthesizer.schema)),
+        signing=budgeted.signing,
         report=job.tell,
         kept=lambda path: None,  # the page looks for itself: a killed worker tells nothing
     )
@@ -71,9 +72,8 @@ def run(job: Job) -> dict[str, Any]:
 
 def remake(job: Job) -> dict[str, Any]:
     """A release from what an interrupted run had measured: no private data, no cost."""
-    from sundog.api.making import remake_release
-    from sundog.api.model import Model
-    from sundog.api.options import Signing
+    from sundog.api.making import linked_names, remake_release
+    from sundog.api.model import model_of
     from sundog.api.writing import prepare_folder
     from sundog.released import Released
     from sundog.studio.budget import Budgeted
@@ -81,15 +81,15 @@ def remake(job: Job) -> dict[str, Any]:
     asked = job.request
     budgeted, released = Budgeted.of(asked["budget"]), Released.load(asked["released"])
     prepare_folder(budgeted.place.folder, force=True)
-    signing = Signing(budgeted.purpose, budgeted.approved_by)
+    place = replace(budgeted.place, linked=linked_names(released.schema))
     with listening(job.tell):
         job.tell(f"fitting {budgeted.method}")
-        model = Model.from_released(released, method=budgeted.method, ignore_unsupported=budgeted.ignore_unsupported)
-        rows = remake_release(model, place=budgeted.place, signing=signing, report=job.tell)
+        model = model_of(released, budgeted.refitting)
+        rows = remake_release(model, place=place, signing=budgeted.signing, report=job.tell)
     return _told(model, budgeted.place.folder, rows)
 
 
-def _told(model: "Model", folder: Path, rows: int) -> dict[str, Any]:
+def _told(model: "Model | LinkedModel", folder: Path, rows: int) -> dict[str, Any]:
     """What the page says of a release: released values only."""
     from sundog.report.certificate import claim
 
@@ -110,7 +110,8 @@ def verify(job: Job) -> dict[str, Any]:
 
     asked = job.request
     job.tell("verifying")
-    found = verified(asked["folder"], ledger=LedgerPlace(asked["ledger"]).open_ledger().path)
+    ledger = LedgerPlace(asked["ledger"]).open_ledger().path
+    found = verified(asked["folder"], ledger=ledger, key=asked["key"])
     return {"holds": found.holds, "checked": list(found.checked), "differences": list(found.differences)}
 
 

@@ -15,6 +15,8 @@ from sundog.studio.rendering import Studio, page, project_of, see
 def show(studio: Studio, request: Request) -> Response:
     """The newest check, or the way to one."""
     project = project_of(studio, request)
+    if project.linked:
+        return page(studio, request, "not_linked.html", project=project, title="Check")
     job = jobs.latest(project, "check")
     if job is not None and job.running:
         return page(studio, request, "working.html", project=project, job=job, confidential=True, title="Check")

@@ -1,6 +1,6 @@
 """Step 4: the plan. What a budget buys, from public values only; the account's balance; what this run would cost."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 from starlette.datastructures import FormData
@@ -8,9 +8,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sundog.errors import UserError
-from sundog.studio.budget import Budgeted, default_folder, read_budget
+from sundog.studio.budget import SET, Budgeted, default_folder, read_budget
 from sundog.studio.home import Project
 from sundog.studio.rendering import Studio, account_of, fragment, page, project_of, see
+
+if TYPE_CHECKING:
+    from sundog.declare import Setting
 
 
 def show(studio: Studio, request: Request) -> Response:
@@ -31,7 +34,8 @@ _DEFAULTS.pop("folder")
 def _page(studio: Studio, request: Request, project: Project, values: Any, **more: Any) -> Response:
     from sundog.methods.recipes import METHODS
 
-    identifiers = [field["name"] for field in project.review.document["fields"] if field.get("identifier")]
+    fields = [] if project.linked else project.review.document["fields"]
+    identifiers = [field["name"] for field in fields if field.get("identifier")]
     methods = [(recipe.name, recipe.summary) for recipe in METHODS.values()]
     account = account_of(studio, project)
     return page(
@@ -43,6 +47,7 @@ def _page(studio: Studio, request: Request, project: Project, values: Any, **mor
         identifiers=identifiers,
         methods=methods,
         account=account,
+        settings=_settings(project, str(values["method"])),
         **more,
     )
 
@@ -52,11 +57,37 @@ def _found(studio: Studio, project: Project, budgeted: Budgeted) -> dict[str, An
     from sundog.report.plan_page import plan_parts
 
     try:
+        budgeted.signing.check()
         dry = budgeted.synthesizer(project, ledger=studio.home.ledger).dry_run()
+        if project.linked:  # expected errors are known for one table
+            return {"parts": None, "dry": dry, "problem": ""}
         parts = plan_parts(budgeted.plan(project).view(), chosen=budgeted.epsilon)
     except UserError as error:
         return {"parts": None, "dry": None, "problem": str(error)}
     return {"parts": {**parts, "chart": Markup(parts["chart"])}, "dry": dry, "problem": ""}  # noqa: S704 - our own SVG
+
+
+def _settings(project: Project, method: str) -> list["Setting"]:
+    """What can be set: of a method, or of the search for linked tables."""
+    from sundog.methods.recipes import recipe_of
+    from sundog.methods.settings import method_settings
+
+    if project.linked:
+        from sundog.declare import settings_of
+        from sundog.generate.linked.linked_search import LinkedSearch
+
+        return list(settings_of(LinkedSearch()).values())
+    try:
+        return list(method_settings(recipe_of(method)).values())
+    except UserError:  # no such method: the page says so
+        return []
+
+
+def settings(studio: Studio, request: Request, form: FormData) -> Response:
+    """The form for the settings of the method that was chosen."""
+    project = project_of(studio, request)
+    found = _settings(project, str(form.get("method") or "auto"))
+    return fragment(studio, request, "settings.html", project=project, settings=found, values={"settings": {}})
 
 
 def attempt(studio: Studio, request: Request, form: FormData) -> Response:
@@ -74,9 +105,11 @@ def save(studio: Studio, request: Request, form: FormData) -> Response:
     project = project_of(studio, request)
     try:
         budgeted = read_budget(form, project)
+        budgeted.signing.check()
         budgeted.synthesizer(project, ledger=studio.home.ledger).dry_run()
     except UserError as error:
         values = {**_DEFAULTS, "folder": "", **{key: str(value) for key, value in form.items()}}
+        values["settings"] = {key.removeprefix(SET): str(form[key]) for key in form if key.startswith(SET)}
         values |= {name: bool(form.get(name)) for name in ("confirmed", "ignore_unsupported", "replace")}
         found = {"parts": None, "dry": None, "problem": str(error)}
         return _page(studio, request, project, values, **found, error=str(error), status=422)

@@ -12,10 +12,10 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 
-from sundog.api.release_folder import FILES
+from sundog.api.release_folder import FILES, LINKED, is_table
 from sundog.errors import UserError
 from sundog.studio import jobs
-from sundog.studio.home import Project
+from sundog.studio.home import Project, absolute
 from sundog.studio.kept import kept_of
 from sundog.studio.rendering import Studio, page, project_of, see
 
@@ -33,6 +33,7 @@ MEANINGS = {
     "certificate.json": "The certificate, for machines",
     "datapackage.json": "Description, for machines",
     "README.txt": "Description, for people",
+    "certificate.sig": "The signature of the certificate",
     "model.json": "The model",
     "fitted.npz": "The fitted model",
 }
@@ -70,12 +71,17 @@ def show(studio: Studio, request: Request) -> Response:
         folder=folder,
         outcome=job.outcome,
         certificate=_certificate(folder),
-        files=[(name, MEANINGS.get(name, ""), (folder / name).stat().st_size) for name in names],
+        files=[(name, _meaning(name), (folder / name).stat().st_size) for name in names],
         pages=[(name, MEANINGS[name]) for name in ("report.html", "explore.html", "certificate.html") if name in names],
         verified=about["verify"],
         evaluated=about["evaluate"],
-        can_evaluate=project.sql is None and any(name.startswith("synthetic.") for name in names),
+        signed="certificate.sig" in names,
+        can_evaluate=project.sql is None and not project.linked and any(map(is_table, names)),
     )
+
+
+def _meaning(name: str) -> str:
+    return "A synthetic table" if LINKED.fullmatch(name) else MEANINGS.get(name, "")
 
 
 def _about(project: Project, kind: str, release: str) -> jobs.Job | None:
@@ -86,7 +92,8 @@ def _about(project: Project, kind: str, release: str) -> jobs.Job | None:
 def _files(folder: Path) -> list[str]:
     """The files of a release, and no other that may lie beside them."""
     known = [*(name for name in MEANINGS if name in FILES), *(name for name in FILES if name not in MEANINGS)]
-    return [name for name in known if (folder / name).is_file() and not (folder / name).is_symlink()]
+    linked = sorted(path.name for path in folder.glob("synthetic.*.*") if LINKED.fullmatch(path.name))
+    return [name for name in (*linked, *known) if (folder / name).is_file() and not (folder / name).is_symlink()]
 
 
 def _certificate(folder: Path) -> dict[str, Any]:
@@ -138,11 +145,11 @@ def remake(studio: Studio, request: Request, form: FormData) -> Response:
 
 
 def verify(studio: Studio, request: Request, form: FormData) -> Response:
-    """Whether the release is as it was certified."""
-    del form
+    """Whether the release is as it was certified; with a public key, whether its owner signed it."""
+    key = str(form.get("key") or "").strip()
     project = project_of(studio, request)
     job, folder = _made(project, request)
-    _once(studio, project, "verify", release=job.id, folder=str(folder))
+    _once(studio, project, "verify", release=job.id, folder=str(folder), key=absolute(key) if key else None)
     return see(studio, f"/t/{project.id}/release/{job.id}#verify")
 
 

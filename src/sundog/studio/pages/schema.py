@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sundog.api.writing import document_text
+from sundog.domain.linked.package import Package
 from sundog.domain.review import Review
 from sundog.domain.schema import Schema, load_document
 from sundog.errors import UserError
@@ -16,6 +17,8 @@ from sundog.studio.constraint_forms import sentence
 from sundog.studio.field_forms import rows_of
 from sundog.studio.home import Project, absolute
 from sundog.studio.jobs import latest, start
+from sundog.studio.linked_tree import public_tables, tree_of
+from sundog.studio.pages.table import package_of
 from sundog.studio.rendering import Studio, page, project_of, see
 
 PLACE = re.compile(r"[0-9]{1,6}")
@@ -35,6 +38,8 @@ def shown(studio: Studio, request: Request, project: Project, **values: Any) -> 
         return page(
             studio, request, "working.html", project=project, job=job, confidential=True, title="Schema", **values
         )
+    if project.linked:
+        return _linked(studio, request, project, **values)
     if project.document is None:
         failed = job.outcome if job is not None and job.state != "done" else {}
         told = {"error": failed.get("message", ""), **values}
@@ -58,6 +63,33 @@ def shown(studio: Studio, request: Request, project: Project, **values: Any) -> 
     )
 
 
+def _linked(studio: Studio, request: Request, project: Project, **values: Any) -> Response:
+    """The page of a package: its tables as a picture, and what is wrong with it."""
+    document, found = dict(project.document or {}), dict[str, Any](tree=None, reference=[], problem="")
+    try:
+        package = Package.from_json(document)
+        found |= {"tree": tree_of(package, document), "reference": public_tables(package, document)}
+    except UserError as error:
+        found["problem"] = str(error)
+    return page(
+        studio, request, "linked.html", project=project, confidential=not project.reviewed, **{**found, **values}
+    )
+
+
+def again(studio: Studio, request: Request, form: FormData) -> Response:
+    """Read a package from its file again."""
+    del form
+    project = project_of(studio, request)
+    if not project.linked:
+        raise UserError("schema: it is that of one table; change it here.")
+    try:
+        document = package_of(project.data)
+    except UserError as error:
+        return shown(studio, request, project, error=str(error), status=422)
+    project.write("schema", document or {})
+    return see(studio, f"/t/{project.id}/schema")
+
+
 def problem_of(document: dict[str, Any]) -> str:
     """What is wrong with a schema as a whole; empty where nothing is."""
     try:
@@ -70,6 +102,7 @@ def problem_of(document: dict[str, Any]) -> str:
 def draft(studio: Studio, request: Request, form: FormData) -> Response:
     """Read a schema off the data: CONFIDENTIAL, and recorded in the ledger."""
     project = project_of(studio, request)
+    refuse_package(project)
     if project.document is not None and form.get("again") != "yes":
         raise UserError("schema: there is one already; tick the box to replace it by a new draft.")
     running = latest(project, "draft")
@@ -82,6 +115,7 @@ def draft(studio: Studio, request: Request, form: FormData) -> Response:
 def load(studio: Studio, request: Request, form: FormData) -> Response:
     """Take a schema from a file."""
     project = project_of(studio, request)
+    refuse_package(project)
     try:
         document = load_document(absolute(str(form.get("file") or "")))
         Schema.from_json(document)
@@ -131,9 +165,17 @@ def whole(studio: Studio, request: Request, form: FormData) -> Response:
     return see(studio, f"/t/{project.id}/schema")
 
 
+def refuse_package(project: Project) -> None:
+    """Linked tables have no draft, and no schema file beside their package."""
+    if project.linked:
+        raise UserError(
+            "schema: linked tables are declared in their datapackage.json; change it there, and read it again."
+        )
+
+
 def download(studio: Studio, request: Request) -> Response:
     """The schema as a file; CONFIDENTIAL in its name until every field is reviewed."""
     project = project_of(studio, request)
     name = "schema.json" if project.reviewed else "CONFIDENTIAL-draft-schema.json"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(document_text(project.review.document), media_type="application/json", headers=headers)
+    return Response(document_text(project.document or {}), media_type="application/json", headers=headers)
