@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sundog.domain.linked.package import LinkedTable, Package
+from sundog.domain.linked.package import Package
+from sundog.domain.linked.table import LinkedTable
 from sundog.studio.field_forms import FieldRow, rows_of
 
 
