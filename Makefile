@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= 2
 
-.PHONY: demo test postgresql browser test-browser spark test-spark test-matrix lint bench bench-full audit clean
+.PHONY: demo test docs dist postgresql browser test-browser spark test-spark test-matrix lint bench bench-full audit clean
 
 .venv/runtime: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Sundog needs Python 3.11 or newer; found " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 $(MAKECMDGOALS)") if sys.version_info < (3, 11) else None'
@@ -15,6 +15,17 @@ JOBS ?= 2
 .venv/develop: .venv/runtime
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
 	@touch $@
+
+# The website, into src/sundog/site, from where `sundog docs` opens it and where builds of the package find it.
+docs: .venv/develop
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "src/sundog/site/index.html"
+
+# The source distribution and the wheel, both with the website.
+dist: docs
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	$(BIN)/python -m build
 
 demo: .venv/runtime
 	@$(BIN)/python examples/demo.py
@@ -79,4 +90,4 @@ bench-full: .venv/develop
 	$(BIN)/python benchmarks/run.py --full $(FRESH)
 
 clean:
-	rm -rf .venv .matrix build demo-output .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .matrix build dist src/sundog/site demo-output .pytest_cache .mypy_cache .ruff_cache

@@ -47,7 +47,7 @@ def main() -> None:
     sundog("synthesize", str(package), *PRIVACY, *places)
     print("\n   The first visits of synthetic patients, in order of time:\n")
     print(glance(LINKED / "synthetic.visits.csv", rows=6))
-    print("Next: sundog --help, or docs/reference/command-line.md")
+    print("Next: sundog docs, or sundog help")
 
 
 def sundog(*arguments: str) -> None:

@@ -1,21 +1,37 @@
 """The documentation is true: its Python examples run, its commands and options exist, its links lead somewhere."""
 
-import doctest
 import re
 import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
+import docs_world
 import sundog
+from markdown_pages import PAGES, ROOT, blocks, is_slow, run_page
 from option_tables import COMMANDS, GLOBAL, HEAD, PAGE, written
-
-ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+from sundog.cli.pages import topics
 
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
+
+KINDS = {
+    "shell": lambda block: block.shell and block.kind == "fast",
+    "slow shell": lambda block: block.shell and block.kind == "slow",
+    "python": lambda block: block.language == "python" and block.kind == "fast",
+}
+WRONG = [
+    "```sh\nsundog verify nowhere\n```\n",
+    "<!-- exit: 2 -->\n```sh\nsundog verify release\n```\n",
+    "```sh\nsundog --version\n```\n\n<!-- output -->\n```text\nsundog nought\n```\n",
+    "```sh\nfalse\n```\n",
+    "```python\n>>> 1 + 1\n3\n```\n",
+    '```json\n{"name" "x"}\n```\n',
+]
+"""Pages that are wrong: a command that fails, one that does not fail, another output, another value, no JSON."""
 
 GROUPS = {name.split()[0] for name in COMMANDS if " " in name}
 
@@ -41,24 +57,42 @@ def commands_in(text: str) -> Iterator[list[str]]:
             yield shlex.split(line, comments=True)[1:]
 
 
+@pytest.fixture(scope="session")
+def world(tmp_path_factory):
+    return docs_world.make(tmp_path_factory.mktemp("world"))
+
+
+@pytest.fixture
+def place(world, tmp_path, monkeypatch):
+    """A copy of the files that examples speak of, with a ledger of its own."""
+    folder = tmp_path / "page"
+    shutil.copytree(world, folder, symlinks=True)
+    monkeypatch.setenv("SUNDOG_LEDGER", str(folder / "ledger.sqlite"))
+    return folder
+
+
 @pages
-def test_python_examples_run(page, tmp_path, monkeypatch):
-    monkeypatch.setenv("SUNDOG_LEDGER", str(tmp_path / "ledger.sqlite"))
-    monkeypatch.chdir(tmp_path)
-    examples = "\n".join(fenced(page.read_text(encoding="utf-8"), "python"))
-    test = doctest.DocTestParser().get_doctest(examples, {}, page.name, str(page), 0)
-    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    report: list[str] = []
-    assert runner.run(test, out=report.append).failed == 0, "".join(report)
+def test_examples_run(page, place):
+    run_page(page, place)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in PAGES if is_slow(page)], ids=lambda page: page.stem)
+def test_slow_examples_run(page, place):
+    run_page(page, place, slow=True)
 
 
 def test_some_examples_are_found():
-    for page in (
-        ROOT / "README.md",
-        ROOT / "docs" / "reference" / "python.md",
-        ROOT / "docs" / "reference" / "schema.md",
-    ):
-        assert ">>> " in "".join(fenced(page.read_text(encoding="utf-8"), "python"))
+    kinds = {name: [block for page in PAGES for block in blocks(page) if test(block)] for name, test in KINDS.items()}
+    assert {name: len(found) > 5 for name, found in kinds.items()} == dict.fromkeys(KINDS, True)
+
+
+def test_an_example_that_is_wrong_is_noticed(place, tmp_path):
+    page = tmp_path / "page.md"
+    for text in WRONG:
+        page.write_text(text, encoding="utf-8")
+        with pytest.raises(AssertionError):
+            run_page(page, place)
 
 
 @pages
@@ -77,8 +111,10 @@ def test_every_command_and_option_is_described():
     text = PAGE.read_text(encoding="utf-8")
     described = re.findall(r"^## sundog (.+?)$", text, flags=re.MULTILINE)
     assert set(described) == COMMANDS.keys()
-    assert written(text) == text, "docs/reference/command-line.md: run tests/option_tables.py"
-    assert text.count(HEAD) == sum(bool(options(name) - GLOBAL) for name in COMMANDS)
+    assert written(text) == text, "run: python tests/option_tables.py"
+    assert text.count(HEAD) == sum(
+        any(not GLOBAL & {*part.opts} for part in command.params) for command in COMMANDS.values()
+    )
 
 
 def anchors(page: Path) -> set[str]:
@@ -98,10 +134,43 @@ def test_relative_links_resolve(page):
         assert not anchor or anchor in anchors(target), f"{page.name}: {link} has no such heading"
 
 
+def described(page, pattern):
+    return set(re.findall(pattern, (ROOT / "docs" / page).read_text(encoding="utf-8"), flags=re.MULTILINE))
+
+
 def test_methods_and_names_that_are_described_exist():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    methods = re.findall(r"^\| `([^`]+)` \|", readme.partition("## Status")[2], flags=re.MULTILINE)
-    assert methods
-    assert set(methods) <= set(sundog.METHODS)
+    assert described("explanation/methods.md", r"^\| `([^`]+)` \| ") == set(sundog.METHODS)
     listed = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8").partition("## All public names")[2]
     assert set(re.findall(r"`(\w+)`", listed)) == set(sundog.__all__)
+    assert described("reference/api.md", r"^::: sundog\.(\w+)$") == set(sundog.__all__) - {"METHODS", "__version__"}
+
+
+def test_every_page_is_in_the_navigation_of_the_website():
+    def places(part):
+        if isinstance(part, str):
+            return {part}
+        return set().union(*(places(each) for each in (part.values() if isinstance(part, dict) else part)))
+
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    named = {place for place in places(yaml.safe_load(text)["nav"]) if not place.startswith("project/")}
+    assert named == {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}, (
+        "see nav in mkdocs.yml"
+    )
+
+
+def test_messages_name_topics_that_exist():
+    known = topics()
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")]
+    named = {name for text in texts for name in re.findall(r"`?sundog help ([a-z][a-z-]+)", text)}
+    assert {"schema", "constraints"} <= named
+    assert not named - known.keys()
+
+
+def test_the_readme_fits_on_two_screens():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 80
+
+
+@pages
+def test_a_page_speaks_of_a_likeness_once_at_most(page):
+    if page.name not in ("CHANGELOG.md",):
+        assert len(re.findall("likeness", page.read_text(encoding="utf-8"))) <= 1

@@ -178,7 +178,7 @@ FIELD_MISTAKES = [
         "field 'x'.*'missing', but the field is required.*drop constraints.required",
     ),
     ({"type": "boolean", "sundog": {"outOfDomain": "maybe"}}, "field 'x'.*outOfDomain is 'maybe'"),
-    ({"type": "duration"}, "field 'x', type: .*'string', 'integer', 'number'.*docs/reference/schema.md"),
+    ({"type": "duration"}, "field 'x', type: .*'string', 'integer', 'number'.*sundog help schema"),
     ({"type": "boolean", "trueValues": []}, "field 'x', trueValues"),
     ({"categories": "a"}, "field 'x', categories"),
     ({"categories": ["a"], "sundog": {"bin": 3}}, "field 'x', sundog.bin: Extra inputs are not permitted"),

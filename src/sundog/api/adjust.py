@@ -207,7 +207,7 @@ def adjust(  # noqa: D417 - what the other arguments mean is added from where th
 
     Args:
         table: the synthetic table: a frame or a path.
-        measures: what to match, in words (docs/how-to/adjust.md).
+        measures: what to match, in words (`sundog help adjust`).
         schema: the public schema of both tables.
         real: the private table, measured within the budget; or give `released`, measured before, at no further cost.
         noise: "gaussian" or "laplace".

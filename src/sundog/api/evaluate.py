@@ -79,7 +79,7 @@ def evaluate_tables(
         ledger: the ledger, or its path.
         common_columns: compare only the columns that all tables have, instead of refusing.
         learning: train models (needs scikit-learn); by default where it is installed.
-        analyses: the analyses to do on both tables, such as "income ~ age + sex" (docs/how-to/evaluation.md); by default every
+        analyses: the analyses to do on both tables, such as "income ~ age + sex" (`sundog help evaluation`); by default every
             target explained by the other columns, and correlations.
         seed: draws the random queries; keep it to compare with other evaluations.
         progress: told what is going on.

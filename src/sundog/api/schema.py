@@ -29,7 +29,7 @@ def draft_schema(
         data: the private table: a frame or a path.
         dataset: the ledger's account, and the schema's name; default: the file's name.
         ledger: the path of the ledger; default: in your data directory, or $SUNDOG_LEDGER.
-        dialect: what is known of a text file's dialect (see docs/reference/schema.md); the rest is guessed.
+        dialect: what is known of a text file's dialect (`sundog help schema`); the rest is guessed.
         sql: what to read from a database.
     """
     charged = Charged(ledger, dataset)

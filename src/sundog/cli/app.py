@@ -15,8 +15,10 @@ from sundog.cli import (
     certificate,
     check,
     compare,
+    docs,
     evaluate,
     generate,
+    help_topic,
     ledger,
     measure,
     methods,
@@ -52,6 +54,8 @@ app.command("adjust")(adjust.adjust)
 app.command("verify")(verify.verify)
 app.command("certificate")(certificate.certificate)
 app.command("studio")(studio.studio)
+app.command("help")(help_topic.help_topic)
+app.command("docs")(docs.docs)
 app.add_typer(audit.app, name="audit")
 app.add_typer(schema.app, name="schema")
 app.add_typer(workload.app, name="workload")

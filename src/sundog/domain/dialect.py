@@ -69,9 +69,7 @@ class Dialect:
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"])
-            raise UserError(
-                f"dialect, {place}: {first['msg']}. See docs/reference/schema.md for what is allowed."
-            ) from None
+            raise UserError(f"dialect, {place}: {first['msg']}. `sundog help schema` says what is allowed.") from None
 
 
 STANDARD = Dialect()

@@ -100,7 +100,7 @@ def parse_document(document: Mapping[str, Any]) -> Document:
     except ValidationError as error:
         first = error.errors()[0]
         place = _place(first["loc"], document)
-        raise UserError(f"schema {place}: {first['msg']}. See docs/reference/schema.md for what is allowed.") from None
+        raise UserError(f"schema {place}: {first['msg']}. `sundog help schema` says what is allowed.") from None
     return model.model_copy(update={"fields": [_with_defaults(field, model) for field in model.fields]})
 
 

@@ -98,7 +98,7 @@ class Workload:
 
     @staticmethod
     def load(path: str | Path, schema: Schema, *, reference: Rows | None = None) -> "Workload":
-        """A workload from a TOML file (docs/reference/workloads.md)."""
+        """A workload from a TOML file (`sundog help workloads`)."""
         text = read_text(path, place=f"workload file {str(path)!r}")
         try:
             document = tomllib.loads(text)

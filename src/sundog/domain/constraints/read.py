@@ -41,7 +41,7 @@ def _read(document: Any, name: str, columns: Mapping[str, Column]) -> list[Const
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"][1:])
         raise UserError(
-            f"constraint {name!r}: {place + ': ' if place else ''}{first['msg']}. See docs/how-to/constraints.md for what is allowed."
+            f"constraint {name!r}: {place + ': ' if place else ''}{first['msg']}. `sundog help constraints` says what is allowed."
         ) from None
     return _READERS[declared.kind](declared, name, columns)
 

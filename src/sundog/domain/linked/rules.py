@@ -69,7 +69,7 @@ def read_rules(documents: Any, tables: Sequence[LinkedTable]) -> tuple[Rule, ...
     for table in tables:
         _check_own(table)
     if not isinstance(documents, list):
-        raise UserError("package constraints: they must be a list; see docs/linked.md for what is allowed.")
+        raise UserError("package constraints: they must be a list; `sundog help linked` says what is allowed.")
     found: list[Rule] = []
     for number, document in enumerate(documents, start=1):
         name = document.get("name") if isinstance(document, Mapping) else None
@@ -145,7 +145,7 @@ def _counted(document: Mapping[str, Any], name: str, tables: Mapping[str, Linked
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise UserError(
-            f"constraint {name!r}: {place}: {first['msg']}. See docs/linked.md for what is allowed."
+            f"constraint {name!r}: {place}: {first['msg']}. `sundog help linked` says what is allowed."
         ) from None
     table = tables.get(declared.table)
     if table is None or table.parent is None:
