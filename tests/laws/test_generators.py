@@ -15,7 +15,7 @@ from sundog.queries import CLASSES, Marginal, Ranges
 from sundog.queries.workload import Workload
 from sundog.random.keys import key_of
 
-COVERED = [("annealed", name) for name in ("marginal", "tree", "conditional", "ranges")]
+COVERED = [("annealed", name) for name in ("marginal", "tree", "conditional", "ranges", "cells")]
 PAIRS = [(generator, name) for generator in GENERATORS for name in CLASSES]
 SLOW = [(g, n) for g, n in PAIRS if g in ("network", "polished") or (g[:8], n) in COVERED]
 """These compile for many CPU seconds, and what they do is in other cases, too."""

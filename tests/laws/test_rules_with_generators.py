@@ -30,7 +30,7 @@ SMALL = {
     "polished": {"rows": 40, "projection": PROJECTION, "genetic": Genetic(generations=5)},
 }
 """How well a generator fits is no matter here; a new one is tested as it is."""
-SHORT = {"aim": {"rounds": 1.0}, "worst-error": {"rounds": 3}}
+SHORT = {"aim": {"rounds": 1.0}, "worst-error": {"rounds": 3}, "adaptive": {"rounds": 2, "per_round": 2}}
 
 
 def recipe(rule, generator, workload) -> Recipe:

@@ -103,6 +103,11 @@ def test_the_command_line_refuses_with_exit_code_2_and_touches_no_ledger(method,
 def test_unknown_names_groups_and_repetitions_are_refused(tmp_path):
     for method, settings, found in [
         ("rap", {"rounds": 3}, "method 'rap' has no setting 'rounds'; it has rows, simplex, descent.rate"),
+        (
+            "rap",
+            {"rule.rounds": 0},
+            "setting 'rule.rounds': found 0; it must be a whole number from 1 to 10,000, or null",
+        ),
         ("rap", {"descent": {"rate": 1.0}}, "it is a group; set descent.rate, descent.number_rate"),
         ("rap++", {"annealing.first": 5000.0}, "annealing: found sharpness 5000.0 to 2048.0"),
         ("independent", {"first.share": 0.5}, "has no setting 'first.share'; it has none"),

@@ -67,6 +67,18 @@ def test_much_noise_leaves_the_rows_alone_and_little_is_followed():
     assert loud.tilt.effective > 0.97 > quiet.tilt.effective
 
 
+def test_without_trust_the_measured_answers_are_met_whatever_their_noise():
+    """The paper's problem (3): its optimum is that of the general solver in test_tilt.py."""
+    noisy = measured("correlations: x, y", rows_of_noise=200.0)
+    weighed, hard = (
+        match(KEY, SYNTHETIC, **noisy, matching=Matching(trust=trust, resample="weights", closest=True))
+        for trust in ("auto", "off")
+    )
+    assert weighed.tilt.divergence < 0.5 * hard.tilt.divergence
+    assert hard.tilt.violation <= Matching().gamma * 1.001
+    assert hard.after <= Matching().gamma * 1.001
+
+
 def test_the_noise_of_the_number_of_rows_is_fitted_along():
     """A number of rows that is 3 % off, and known to be so noisy, does little harm; taken as exact it does much."""
     low = rows(*[code for code in zip(*(c.tolist() for c in REAL.codes), strict=True) if code[0] < 4])

@@ -22,13 +22,15 @@ from sundog.errors import UserError
 from sundog.private import noise
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
-from sundog.queries import answer, sensitivity
+from sundog.queries import Cells, answer, sensitivity
 from sundog.released import Selection
 from sundog.report.certificate import certificate
 from sundog.sources import open_table
 
 ROWS = list(itertools.product(VALUES["c"], VALUES["n"]))
 BASES = [[], [("a", 0), ("b", 3)], [("a", 2), ("a", 2), (None, None), ("new", "?")]]
+TWO_CELLS = Cells(TWO_WAY, np.array([0, 4]))
+"""Two cells, chosen together and measured as one query; rows lie in both."""
 UNITS = {
     "one row added or removed": PrivacyUnit("add-remove"),
     "one row replaced": PrivacyUnit("replace"),
@@ -99,6 +101,7 @@ def do_everything(curator):
         curator.select(Selection(CANDIDATES, ESTIMATES, 1, score), 0.3)
         curator.select(Selection(CANDIDATES, ESTIMATES, 2, score, weights=(1, 3, 2), penalties=(0, 5, 1)), 0.3)
         curator.score(Selection(CANDIDATES, ESTIMATES, 1, score, weights=(1, 3, 2)), 0.3)
+    curator.measure(curator.select(Selection((TWO_CELLS,), (np.array([0, 1000]),), 2), 0.3), 0.2)
 
 
 def check_charges_cover_the_noise(unit):

@@ -20,7 +20,7 @@ from sundog.private.account import Receipt
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
 from sundog.private.spending import Spending
-from sundog.queries import Marginal, sensitivity
+from sundog.queries import Cells, Marginal, sensitivity
 from sundog.released import Released
 from sundog.sources import batches, duck, encode, files
 from sundog.sources.duck import DuckTable
@@ -114,6 +114,19 @@ def test_a_marginal_without_root_two_is_killed_by_enumeration_ledger_and_audit(m
     killed(checks.check_sensitivity, TWO_WAY)
     killed(checks.check_charges_cover_the_noise, REPLACE)
     killed(audit, "a row replaced")
+
+
+def test_chosen_cells_at_the_price_of_one_are_killed_by_enumeration_and_ledger(monkeypatch):
+    monkeypatch.setattr(Cells, "sensitivity_squared", lambda self, neighbours: Fraction(1))
+    killed(checks.check_sensitivity, checks.TWO_CELLS)
+    killed(checks.check_charges_cover_the_noise, REPLACE)
+
+
+def test_blocks_chosen_together_at_the_price_of_the_first_are_killed_by_the_ledger_check(monkeypatch):
+    squared = sensitivity.squared
+    first = lambda query, unit: squared(query.subset([0]) if isinstance(query, Cells) else query, unit)  # noqa: E731
+    monkeypatch.setattr(sensitivity, "squared", first)
+    killed(checks.check_charges_cover_the_noise, REPLACE)
 
 
 def test_closed_bins_are_killed_by_enumeration(monkeypatch):

@@ -1,31 +1,13 @@
 """Worst error with a real curator: it spends its budget to the end, and measures no block twice, of any class."""
 
-from dataclasses import dataclass
-
-import numpy as np
 import pytest
 
-from sundog.domain import Categorical, Numeric, Schema
-from sundog.private.accountant import Budget
-from sundog.private.curator import Curator
-from sundog.private.ledger import Ledger
-from sundog.private.spending import Spending
-from sundog.private.table import PrivateTable
-from sundog.queries import answer
+from rule_cases import SCHEMA, Uniform, curator
 from sundog.queries.choosing import uniform_rows
 from sundog.queries.workload import KINDS, Workload
 from sundog.random.keys import key_of
 from sundog.select import WorstError
 
-SCHEMA = Schema(
-    (
-        Categorical("colour", ("red", "green", "blue")),
-        Categorical("paid", ("no", "yes")),
-        Numeric("age", "integer", 0, 19, nullable=True),
-        Numeric("hours", "integer", 0, 9),
-    ),
-    targets=("paid",),
-)
 OPTIONS = {
     "prefixes": {"count": 20},
     "ranges": {"count": 20},
@@ -38,35 +20,10 @@ OPTIONS = {
 }
 
 
-@dataclass(frozen=True)
-class Uniform:
-    """A stand-in for a generator: it answers from rows that know nothing."""
-
-    def answer(self, state, query):
-        return answer(query, state) / len(state)
-
-
 def mixed():
     """Every kind of workload at once."""
     parts = [KINDS[kind](SCHEMA, **OPTIONS.get(kind, {})) for kind in KINDS]
     return sum(parts[1:], start=parts[0]).queries
-
-
-def curator(tmp_path, neighbours, rho=2.0):
-    random = np.random.default_rng(0)
-    table = {
-        "colour": random.choice(["red", "green", "blue"], 300, p=[0.7, 0.2, 0.1]).tolist(),
-        "paid": random.choice(["no", "yes"], 300).tolist(),
-        "age": [None if age > 18 else int(age) for age in random.integers(0, 20, 300)],
-        "hours": random.integers(0, 4, 300).tolist(),
-    }
-    from sundog.domain.unit import PrivacyUnit
-
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    spending = Spending(Budget(rho=rho), "mixed", unit=PrivacyUnit(neighbours), ledger=ledger)
-    made = Curator(PrivateTable(table), SCHEMA, spending=spending)
-    made.measure(Workload.marginals(SCHEMA, k=1).queries, rho / 10)
-    return made
 
 
 def spend(rule, made, workload):
@@ -94,8 +51,8 @@ def test_a_run_over_every_class_spends_all_and_measures_nothing_twice(tmp_path, 
     made, workload = curator(tmp_path, neighbours), mixed()
     assert spend(WorstError(rounds=4, per_round=6, score=score), made, workload) == 4
     released = made.released()
-    assert len(released.measurements) == 4 + 4 * 6
     measured = [key for measurement in released.measurements for key in measurement.query.block_keys()]
+    assert len(measured) == 4 + 4 * 6
     assert len(set(measured)) == len(measured)
     assert released.guarantee.rho <= 2.0
     assert released.guarantee.rho == pytest.approx(2.0, rel=1e-9)

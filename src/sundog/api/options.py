@@ -65,6 +65,12 @@ class Privacy(Spendable):
 
         return Budget(self.epsilon, self.delta if delta is None else delta, self.rho)
 
+    def expected_rho(self) -> float:
+        """The budget as rho, before it is known how a run is accounted for; with a usual delta where that is left open."""
+        from sundog.private.doubts import USUAL_DELTA
+
+        return self.budget(delta=USUAL_DELTA if self.delta_from_rows else None).total_rho("zcdp")
+
 
 @dataclass(frozen=True)
 class Confirmation(Options):

@@ -105,8 +105,10 @@ def plan(
     unit = Privacy(neighbours=neighbours, unit=None if rows_per_unit == 1 else "unit", rows_per_unit=rows_per_unit)
 
     def at(value: float) -> AtBudget:
-        rho = Budget(epsilon=value, delta=delta).total_rho("zcdp" if recipe.rule.selects else "gaussian")
-        return AtBudget(value, expected(facts, rows=rows, rho=rho, unit=unit.protected_unit(), recipe=recipe))
+        budget = Budget(epsilon=value, delta=delta)
+        settled = recipe.settled(facts, rho=budget.total_rho("zcdp"))
+        rho = budget.total_rho("zcdp" if settled.rule.selects else "gaussian")
+        return AtBudget(value, expected(facts, rows=rows, rho=rho, unit=unit.protected_unit(), recipe=settled))
 
     wanted = _wanted(column_error, pair_error, facts, recipe)
     each = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)

@@ -107,7 +107,7 @@ class Synthesizer:
         recipe = recipe_of(asked.method)
         if asked.workload is not None:
             recipe = with_workload(recipe, _workload(asked.workload, self.schema))
-        recipe = with_settings(recipe, asked.settings or {})
+        recipe = with_settings(recipe, asked.settings or {}).settled(self.schema, rho=self.privacy.expected_rho())
         self._public = public_rows_of(asked.public, self.schema)
         if asked.adjust is not None:
             check_measures(asked.adjust, self.schema)

@@ -16,6 +16,7 @@ from sundog.postprocess.constraints import enforce
 from sundog.queries import Query
 from sundog.random.keys import Key, split
 from sundog.released import Measurement, Proposal, Released, Scores, Selection
+from sundog.select.base import spent_up
 from sundog.sizes import MOST_ROWS, refuse_beyond_memory, whole_number
 
 CELL_BYTES = 40
@@ -118,7 +119,7 @@ def rounds(
         _measure(curator, proposal, report=report)
         keep(curator.released())
         previous = proposal
-        if recipe.rule.refits:
+        if recipe.rule.refits and not spent_up(curator.released(), curator.remaining_rho):
             report(f"fitting {recipe.name}, {_spent(curator)} of the budget spent")
             step, key = split(key, 2)
             state = recipe.generator.fit(step, state, released=curator.released())
@@ -142,7 +143,13 @@ def _measure(curator: Measuring, proposal: Proposal, *, report: Report) -> None:
     if not queries:
         return
     report(f"measuring {len(queries)} queries")
-    curator.measure(queries, proposal.rho_measure, shares=proposal.shares)
+    curator.measure(queries, proposal.rho_measure, shares=proposal.shares or _evenly(curator, queries))
+
+
+def _evenly(curator: Measuring, queries: Sequence[Query]) -> list[float]:
+    """Shares by which all answers have the same noise: several chosen together count as many times."""
+    neighbours = curator.released().guarantee.unit.neighbours
+    return [float(query.sensitivity_squared(neighbours)) for query in queries]
 
 
 def initial(key: Key, schema: Schema, *, generator: Generator[Any], public: Rows | None) -> Any:

@@ -5,7 +5,7 @@ columns and rare labels are then binned by what that first measurement showed; t
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from sundog.declare import Range, check_declared
@@ -13,7 +13,7 @@ from sundog.domain import Schema
 from sundog.estimate.bins import Bins
 from sundog.generate import Generator, UsesPublic
 from sundog.queries import Query
-from sundog.select import SelectionRule
+from sundog.select import SelectionRule, Settles, Splits
 
 Builder = Callable[[Schema], tuple[Query, ...]]
 
@@ -57,4 +57,12 @@ class Recipe:
 
     def queries(self, schema: Schema) -> tuple[Query, ...]:
         """All that it may measure, on public bins: enough to tell, before anything is spent, what the generator needs."""
-        return (*(self.first.queries(schema) if self.first else ()), *self.workload(schema))
+        asked = self.workload(schema)
+        asked = self.rule.split(asked) if isinstance(self.rule, Splits) else asked
+        return (*(self.first.queries(schema) if self.first else ()), *asked)
+
+    def settled(self, schema: Schema, *, rho: float) -> "Recipe":
+        """The recipe with what its rule leaves to public values, the workload and the budget, decided."""
+        if not isinstance(self.rule, Settles):
+            return self
+        return replace(self, rule=self.rule.settled(self.workload(schema), rho=rho))

@@ -19,7 +19,7 @@ from sundog.generate import (
 )
 from sundog.methods.recipe import First, Recipe
 from sundog.methods.workloads import BinnedPairs, LabelsAndThresholds, nothing, one_way, two_way
-from sundog.select import AIM, Allocate, ByClass, Everything, SpanningTree, WorstError
+from sundog.select import AIM, Adaptive, Allocate, Everything, SpanningTree, WorstError
 
 METHODS = {
     recipe.name: recipe
@@ -106,9 +106,9 @@ METHODS = {
         ),
         Recipe(
             "rap",
-            "Soft rows projected onto all pairs at once (RAP, T = 1): accurate, and quick on wide workloads.",
+            "Soft rows projected onto all pairs, at once or in rounds (RAP): accurate, and quick on wide workloads.",
             two_way,
-            Everything(),
+            Adaptive(),
             RelaxedProjection(),
             first=First(one_way, 0.2),
             bins=Bins(),
@@ -118,7 +118,7 @@ METHODS = {
             "gem",
             "The same projection through a generative network (GEM).",
             two_way,
-            Everything(),
+            Adaptive(),
             GenerativeNetwork(),
             first=First(one_way, 0.2),
             bins=Bins(),
@@ -128,7 +128,7 @@ METHODS = {
             "rap++",
             "Mixed rows, numbers without bins, for prediction targets: labels by target and linear thresholds (RAP++).",
             LabelsAndThresholds(),
-            ByClass(),
+            Adaptive(),
             AnnealedProjection(),
             first=First(hierarchical, 0.2, hierarchical_shares),
             bins=Thresholds(),
@@ -139,7 +139,7 @@ METHODS = {
             "rap++-polished",
             "RAP++, then a genetic search from its rounded rows on the same measurements: where sigmoids fall short.",
             LabelsAndThresholds(),
-            ByClass(),
+            Adaptive(),
             Polished(),
             first=First(hierarchical, 0.2, hierarchical_shares),
             bins=Thresholds(),

@@ -11,6 +11,8 @@ is at most `TRUST`, and less where the divergence that is found shows that the t
 
 Its optimum is the distribution closest in KL whose measures lie within gamma of the final target, which lies between the
 denoised answers and what the rows have: near the former where the noise is small, near the latter where it is large.
+
+With `trust` off there is no such weighing: KL(p || synthetic) is least subject to |mean(p) - a| <= gamma, the paper's problem (3).
 """
 
 from collections.abc import Iterator, Sequence
@@ -115,10 +117,18 @@ def match(
     missed = np.abs(reachable.mass * reachable.mean - answers)
     if not how.closest:
         _refuse_unmet(missed, stddev, how.gamma, [m.query for m in measurements])
-    slack, solved = _weighed(support, reachable.mean, stddev, gamma=how.gamma)
+    weigh = _weighed if how.trust == "auto" else _as_measured
+    slack, solved = weigh(support, reachable.mean, stddev, gamma=how.gamma)
     target = reachable.mean + slack * solved.multipliers
     moved = float(np.abs(reachable.mass * target - answers).max())
     return _made(key, rows, support=support, solved=solved, target=target, moved=moved, stddev=stddev, how=how)
+
+
+def _as_measured(
+    support: Support, mean: Float[np.ndarray, " measures"], stddev: Float[np.ndarray, " measures"], *, gamma: float
+) -> tuple[Float[np.ndarray, " measures"], Tilt]:
+    """The paper's problem (3): the denoised answers are met to within gamma, whatever their noise."""
+    return np.zeros_like(stddev), tilt(support, mean, gamma=gamma)
 
 
 def _weighed(

@@ -8,6 +8,7 @@ from sundog.errors import UserError
 from sundog.sizes import MOST_ROWS
 
 Resampling = Literal["systematic", "multinomial", "weights"]
+Trust = Literal["auto", "off"]
 GAMMA = 1e-5
 
 
@@ -18,6 +19,10 @@ class Matching:
     gamma: Annotated[float, "How far a measure may miss its target, in proportions.", Range(0, 1)] = GAMMA
     resample: Annotated[Resampling, "Rows (drawn systematically or independently), or weights."] = "systematic"
     closest: Annotated[bool, "Where the measures cannot be met, take the closest."] = False
+    trust: Annotated[
+        Trust,
+        "auto: the table's own measures count against the noise of the measured ones; off: those are met as they are.",
+    ] = "auto"
     rows: Annotated[int | None, "How many rows to draw; default: as many as the table has.", Range(1, MOST_ROWS)] = None
 
     def __post_init__(self) -> None:

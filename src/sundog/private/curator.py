@@ -84,7 +84,7 @@ class Curator:
         self._adjustments += self._measure(self.schema, queries, rho=rho, shares=shares, kind="gaussian")
 
     def select(self, selection: Selection, rho: float) -> list[Query]:
-        """The k candidates that differ most from their estimates, by noisy top-k; best first."""
+        """The k blocks that differ most from their estimates, by noisy top-k; those of one candidate as one query."""
         if self.spending.accounting == "gaussian":
             raise UserError("select: this run is accounted for as Gaussian only; use a run accounted for as 'zcdp'.")
         self._check_selection(selection)
@@ -101,7 +101,7 @@ class Curator:
         cost = noise.top_k_cost(bound, k, scale=scale)
         self.spending.charge([Charge("exponential", cost, label=label, details=details)])
         chosen = noise.top_k(self._scores(selection), k, scale=scale)
-        return [self._chosen(selection.candidates, index) for index in chosen]
+        return self._chosen(selection.candidates, chosen)
 
     def score(self, selection: Selection, rho: float) -> Scores:
         """The scores of all blocks themselves, with Gaussian noise: no choice is made here, so none is paid for.
@@ -196,15 +196,20 @@ class Curator:
         details: dict[str, JSON] = {"cells": query.size, "sensitivity": str(bound), "scale": scale}
         return scale, Charge("laplace", noise.laplace_cost(bound, scale), label=query.describe(), details=details)
 
-    def _chosen(self, candidates: tuple[Query, ...], index: int) -> Query:
-        """The query of one block among all blocks of the candidates; its exact answer is kept for measuring it."""
-        for query, counts in zip(candidates, self._exact(candidates), strict=True):
-            if index < query.size // query.block:
-                block = query.subset([index])
-                self._kept[id(block)] = (block, counts[index * query.block : (index + 1) * query.block])
-                return block
-            index -= query.size // query.block
-        raise IndexError(index)
+    def _chosen(self, candidates: tuple[Query, ...], blocks: Sequence[int]) -> list[Query]:
+        """The chosen blocks among all of the candidates, those of one candidate as one query; exact answers are kept."""
+        exact, ends = self._exact(candidates), np.cumsum([query.size // query.block for query in candidates])
+        places: dict[int, list[int]] = {}
+        for block in blocks:
+            candidate = int(np.searchsorted(ends, block, side="right"))
+            query = candidates[candidate]
+            places.setdefault(candidate, []).append(int(block - ends[candidate] + query.size // query.block))
+        made = []
+        for candidate, own in places.items():
+            query = candidates[candidate].subset(own)
+            self._kept[id(query)] = (query, exact[candidate].reshape(-1, query.block)[own].ravel())
+            made.append(query)
+        return made
 
     def _answers(self, schema: Schema, queries: Sequence[Query]) -> list[Int[np.ndarray, " cells"]]:
         """Exact answers: those kept from choosing the queries, the others counted in one pass."""

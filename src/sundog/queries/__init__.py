@@ -7,11 +7,13 @@ from sundog.domain import Schema
 from sundog.errors import UserError
 from sundog.queries.at_least import AtLeast
 from sundog.queries.base import Query, add_all, answer
+from sundog.queries.cells import Cells
 from sundog.queries.conditional import Conditional
 from sundog.queries.group_sum import GroupSums
 from sundog.queries.halfspace import Halfspaces
 from sundog.queries.marginal import Marginal
 from sundog.queries.moment import Moments
+from sundog.queries.parity import Parity
 from sundog.queries.ranges import Ranges
 from sundog.queries.shared import Shared
 from sundog.queries.sigmoid import SigmoidSum
@@ -21,11 +23,13 @@ __all__ = [
     "CLASSES",
     "AtLeast",
     "BinaryTree",
+    "Cells",
     "Conditional",
     "GroupSums",
     "Halfspaces",
     "Marginal",
     "Moments",
+    "Parity",
     "Query",
     "Ranges",
     "Shared",
@@ -42,6 +46,8 @@ CLASSES: dict[str, type[Query]] = {
     "halfspaces": Halfspaces,
     "conditional": Conditional,
     "at_least": AtLeast,
+    "parities": Parity,
+    "cells": Cells,
     "moments": Moments,
     "sigmoid": SigmoidSum,
     "group_sums": GroupSums,

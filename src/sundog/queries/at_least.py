@@ -98,7 +98,7 @@ class AtLeast(OneBlock):
     def add(self, rows: Rows, totals: Int[np.ndarray, " cells"]) -> None:
         """From the marginal table, by adding up what agrees and what does not along each axis."""
         table = answer(self.marginal, rows).reshape(self.marginal.shape)
-        totals += _at_least(table, self.least).ravel()
+        totals += sum(agreements(table)[self.least :], start=table * 0).ravel()
 
     def vectors(self, rows: Rows) -> Int[np.ndarray, "rows cells"]:
         """Which combinations every row agrees with in at least t columns."""
@@ -127,8 +127,8 @@ class AtLeast(OneBlock):
         return AtLeast(Marginal(tuple(Axis.of(schema.column(name), bins) for name in columns)), least)
 
 
-def _at_least(table: Any, least: int) -> Any:
-    """From a table of counts: for every cell, the rows that agree with it in at least `least` axes.
+def agreements(table: Any) -> list[Any]:
+    """From a table of counts: for every cell, the rows that agree with it in exactly 0, 1, ... of the axes.
 
     `agreeing[j]` holds, after some axes, the rows that agree in exactly j of them (and are not yet looked at in the
     rest); along the next axis a row agrees (the table itself) or does not (the axis total less the table).
@@ -138,7 +138,7 @@ def _at_least(table: Any, least: int) -> Any:
         missed = [part.sum(axis=axis, keepdims=True) - part for part in agreeing]
         nothing = table * 0
         agreeing = [miss + hit for miss, hit in zip([*missed, nothing], [nothing, *agreeing], strict=True)]
-    return sum(agreeing[least:], start=table * 0)
+    return agreeing
 
 
 def at_least(

@@ -27,6 +27,7 @@ from sundog.queries.conditional import conditional_ranges, conditional_threshold
 from sundog.queries.halfspace import halfspaces
 from sundog.queries.marginal import conditional_marginals, marginals
 from sundog.queries.moment import moments
+from sundog.queries.parity import parities
 from sundog.queries.ranges import prefixes, ranges
 from sundog.queries.tree import trees
 from sundog.sizes import whole_number
@@ -94,6 +95,7 @@ class Workload:
     conditional_ranges = staticmethod(_workload(conditional_ranges))
     conditional_thresholds = staticmethod(_workload(conditional_thresholds))
     at_least = staticmethod(_workload(at_least))
+    parities = staticmethod(_workload(parities))
     moments = staticmethod(_workload(moments))
 
     @staticmethod
@@ -122,6 +124,7 @@ KINDS: Mapping[str, Callable[..., Workload]] = {
     "conditional_ranges": Workload.conditional_ranges,
     "conditional_thresholds": Workload.conditional_thresholds,
     "at_least": Workload.at_least,
+    "parities": Workload.parities,
     "moments": Workload.moments,
 }
 """The workloads that files and the command line can name."""

@@ -1,9 +1,9 @@
 """The selection rules. A new one is one file and one line in RULES; the law tests read this dictionary."""
 
+from sundog.select.adaptive import Adaptive
 from sundog.select.aim import AIM
 from sundog.select.allocate import Allocate
-from sundog.select.base import SelectionRule, Weighted
-from sundog.select.by_class import ByClass
+from sundog.select.base import SelectionRule, Settles, Splits, Weighted
 from sundog.select.everything import Everything
 from sundog.select.spanning_tree import SpanningTree
 from sundog.select.worst_error import WorstError
@@ -11,11 +11,13 @@ from sundog.select.worst_error import WorstError
 __all__ = [
     "AIM",
     "RULES",
+    "Adaptive",
     "Allocate",
-    "ByClass",
     "Everything",
     "SelectionRule",
+    "Settles",
     "SpanningTree",
+    "Splits",
     "Weighted",
     "WorstError",
 ]
@@ -26,5 +28,5 @@ RULES: dict[str, type[SelectionRule]] = {
     "aim": AIM,
     "allocate": Allocate,
     "worst-error": WorstError,
-    "by-class": ByClass,
+    "adaptive": Adaptive,
 }

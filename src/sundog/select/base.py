@@ -14,20 +14,24 @@ from sundog.released import Proposal, Released
 class SelectionRule(Protocol):
     """Rules propose; the loop hands the proposal to the curator."""
 
-    selects: bool
-    """Whether it ever chooses privately; if not, the run is Gaussian only and accounted for exactly."""
+    @property
+    def selects(self) -> bool:
+        """Whether it ever chooses privately; if not, the run is Gaussian only and accounted for exactly."""
 
-    reads_model: bool
-    """Whether it looks at the model: if not, none is fitted before it proposes."""
+    @property
+    def reads_model(self) -> bool:
+        """Whether it looks at the model: if not, none is fitted before it proposes."""
 
     columns_first: bool
     """Whether it needs every column measured alone first, also where users bring their own workload."""
 
-    measures_all: bool
-    """Whether it measures the whole workload, so that a model that grows with it can be foreseen."""
+    @property
+    def measures_all(self) -> bool:
+        """Whether it measures the whole workload, so that a model that grows with it can be foreseen."""
 
-    refits: bool
-    """Whether its next proposal needs the model fitted to what was just measured; if not, fitting waits to the end."""
+    @property
+    def refits(self) -> bool:
+        """Whether its next proposal needs the model fitted to what was just measured; if not, fitting waits to the end."""
 
     def accepts(self, query: Query) -> bool:
         """Whether it can choose or measure this query; what it cannot is refused before anything is spent."""
@@ -50,6 +54,22 @@ class Weighted(Protocol):
 
     def weighted(self, weights: tuple[float, ...]) -> SelectionRule:
         """The rule with these weights, one per query."""
+
+
+@runtime_checkable
+class Splits(Protocol):
+    """A rule that may measure other queries than the workload's own."""
+
+    def split(self, workload: tuple[Query, ...]) -> tuple[Query, ...]:
+        """What it may measure."""
+
+
+@runtime_checkable
+class Settles(Protocol):
+    """A rule that leaves choices open until the workload and the budget, both public, are known."""
+
+    def settled(self, workload: tuple[Query, ...], *, rho: float) -> SelectionRule:
+        """The rule with its choices made."""
 
 
 def estimates(

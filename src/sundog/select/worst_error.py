@@ -9,7 +9,7 @@ twice.
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 from jaxtyping import Bool
@@ -60,24 +60,56 @@ class WorstError:
         if left < 1 or spent_up(released, remaining_rho):
             return None
         candidates = affordable(model, workload, megabytes=self.megabytes)
-        fresh = _fresh(candidates, released)
-        count = int(fresh.sum())
+        count = int(fresh_blocks(candidates, released).sum())
         if count < 1:
             return leftover(released, remaining_rho)
         rho = remaining_rho / min(left, math.ceil(count / self.per_round))
-        selection = Selection(
-            candidates,
-            estimates(model, candidates, released),
-            k=min(self.per_round, count),
-            score=self.score,
-            weights=fresh.astype(np.int64).tolist(),
-            penalties=np.where(fresh, 0, FORBIDDEN).tolist(),
-        )
-        select = rho * self.share_select
-        return Proposal(selection=selection, rho_select=select, rho_measure=rho - select)
+        return choice(self, workload, k=self.per_round, rho=rho, model=model, released=released)
 
 
-def _fresh(candidates: tuple[Query, ...], released: Released) -> Bool[np.ndarray, " blocks"]:
+class Chooses(Protocol):
+    """What a rule that chooses the worst says of a round."""
+
+    @property
+    def share_select(self) -> float:
+        """The part of the round's budget that choosing takes."""
+
+    @property
+    def score(self) -> Score:
+        """How an answer's error is taken."""
+
+    @property
+    def megabytes(self) -> float:
+        """The largest model, for generators whose model grows."""
+
+
+def choice(
+    rule: Chooses,
+    workload: tuple[Query, ...],
+    *,
+    k: int,
+    rho: float,
+    model: tuple[Generator[Any], Any],
+    released: Released,
+) -> Proposal | None:
+    """A round: choose the k worst answered that are not measured yet, and measure them."""
+    candidates = affordable(model, workload, megabytes=rule.megabytes)
+    fresh = fresh_blocks(candidates, released)
+    if not fresh.any():
+        return leftover(released, rho)
+    selection = Selection(
+        candidates,
+        estimates(model, candidates, released),
+        k=min(k, int(fresh.sum())),
+        score=rule.score,
+        weights=fresh.astype(np.int64).tolist(),
+        penalties=np.where(fresh, 0, FORBIDDEN).tolist(),
+    )
+    select = rho * rule.share_select
+    return Proposal(selection=selection, rho_select=select, rho_measure=rho - select)
+
+
+def fresh_blocks(candidates: tuple[Query, ...], released: Released) -> Bool[np.ndarray, " blocks"]:
     """Which blocks of the candidates are not measured yet; of blocks that ask the same only the first counts."""
     known = {key for measurement in released.measurements for key in measurement.query.block_keys()}
     fresh = []

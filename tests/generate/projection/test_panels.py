@@ -12,11 +12,17 @@ from sundog.generate.projection.forms.marginal import _add_tile, tile_panels
 from sundog.generate.projection.panels import add_panels
 from sundog.generate.projection.rap import SoftMaker, axes_of, held_frame, panels_of, targets_of
 from sundog.generate.projection.soft_table import SoftTable, fresh_params, known_of
-from sundog.queries import BinaryTree, Marginal, Ranges, answer
+from sundog.queries import AtLeast, BinaryTree, Cells, Marginal, Parity, Ranges, answer
 from sundog.queries.workload import Workload
 from sundog.random.keys import key_of, normals, split
 
 TABLES = [Marginal.of(MIXED, "colour", "warm"), Marginal.of(MIXED, "colour", "warm", "size", bins=5)]
+AGREEING = [
+    AtLeast.of(MIXED, "colour", "warm", least=1),  # a disjunction
+    AtLeast.of(MIXED, "colour", "warm", "size", least=2, bins=5),
+    Parity.of(MIXED, "colour", "warm", "size", bins=5),
+    Cells(TABLES[1], np.array([0, 7, 11])),
+]
 THRESHOLDS = [
     *Workload.conditional_thresholds(MIXED, directions=3, thresholds=4).queries,
     *Workload.conditional_ranges(MIXED, count=7, numbers=2).queries,
@@ -25,7 +31,9 @@ THRESHOLDS = [
     BinaryTree.of(MIXED, "warm", "size", levels=2),
     # two of three labels, and numbers from 5 on, the missing ones among them
     Ranges(("colour", "size"), np.array([[0, 1]]), np.array([[1, 5]]), np.array([[3, 101]])),
+    *AGREEING,
 ]
+IDS = ["tables", "agreeing", "thresholds"]
 SHARPNESS = {"cells": 20.0, "ranges": 20.0, "halfspaces": 20.0}
 
 
@@ -40,7 +48,7 @@ def prepared(queries, *, numbers, rows=40):
     return table, targets, Problem(SoftMaker(asked), known, panels_of(asked, targets, known=known))
 
 
-@pytest.mark.parametrize(("queries", "numbers"), [(TABLES, False), (THRESHOLDS, True)], ids=["tables", "thresholds"])
+@pytest.mark.parametrize(("queries", "numbers"), [(TABLES, False), (AGREEING, False), (THRESHOLDS, True)], ids=IDS)
 def test_the_gradient_agrees_with_finite_differences(queries, numbers):
     table, _, problem = prepared(queries, numbers=numbers)
     pair = (SHARPNESS["cells"], SHARPNESS["halfspaces"])
@@ -58,7 +66,7 @@ def test_the_gradient_agrees_with_finite_differences(queries, numbers):
         )
 
 
-@pytest.mark.parametrize(("queries", "numbers"), [(TABLES, False), (THRESHOLDS, True)], ids=["tables", "thresholds"])
+@pytest.mark.parametrize(("queries", "numbers"), [(TABLES, False), (AGREEING, False), (THRESHOLDS, True)], ids=IDS)
 def test_the_gradient_by_the_parameters_agrees_with_finite_differences(queries, numbers):
     """Through softmax, sigmoids and quantiles: the slope along directions in which all parameters move at once."""
     table, _, problem = prepared(queries, numbers=numbers)
@@ -109,6 +117,20 @@ def test_hard_features_answer_what_rounded_rows_answer():
         if any(name == "colour" for name in query.columns) and "halfspaces" in query.describe():
             continue  # a halfspace over soft labels is not linear in them: only its relaxation is answered
         assert np.abs(generator.answer(state, query) - answer(query, rows) / len(rows)).max() < 0.012, query.describe()
+
+
+def test_relaxations_are_exact_in_the_limit_of_certain_labels():
+    """Rows that are sure of every label: the relaxed answers are the exact ones of the rows they round to."""
+    from sundog.generate import RelaxedProjection
+
+    release = released([*Workload.marginals(MIXED, k=1).queries, *AGREEING], mixed_rows())
+    frame, leaves = held_frame(release, numbers=False), leaves_of(release)
+    params = fresh_params(key_of(1), frame, leaves=leaves, rows=60)
+    sure = {name: jnp.where(logits == logits.max(axis=0), 100.0, -100.0) for name, logits in params["logits"].items()}
+    state, generator = SoftTable(frame, {**params, "logits": sure}, leaves), RelaxedProjection(rows=60)
+    rows = generator.sample(key_of(2), state, rows=60)
+    for query in AGREEING:
+        assert np.allclose(generator.answer(state, query), answer(query, rows) / 60, atol=1e-6), query.describe()
 
 
 def test_new_tables_of_later_rounds_compile_nothing():

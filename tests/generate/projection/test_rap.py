@@ -167,7 +167,7 @@ def test_the_known_failure_of_sigmoids_and_its_remedy():
     )
     data = replace(mixed_rows(500), schema=schema, codes=(np.full(500, 50),))
     query = prefixes(schema, [49, 50, 51])
-    generator = AnnealedProjection(rows=200, descent=SHORT)
+    generator = AnnealedProjection(rows=200, descent=SHORT, annealing=Annealing(first=256.0))
     blunt = replace(generator, annealing=Annealing(first=8.0, last=1024.0))
 
     def fit(how: AnnealedProjection, *queries):

@@ -34,7 +34,7 @@ class Descent:
     """How Adam goes and when it ends."""
 
     rate: Annotated[float, "The learning rate of probabilities (logits or weights).", Range(1e-9, 100)] = 0.1
-    number_rate: Annotated[float, "The learning rate of numbers, which lie in [0, 1].", Range(1e-9, 1)] = 0.01
+    number_rate: Annotated[float, "The learning rate of numbers, which lie in [0, 1].", Range(1e-9, 1)] = 0.1
     steps: Annotated[int, "The most steps.", Range(0, 10**7)] = 1000
     window: Annotated[int, "Steps between two looks at the loss.", Range(1, 10**5)] = 25
     tolerance: Annotated[
@@ -64,6 +64,10 @@ class Problem:
         frame, kinds = self.maker.frame, {panel.kind for panel in self.panels}
         numbers = any(frame.number(axis.column) is not None for axis in frame.further)
         return tuple(kind for kind in kinds if kind != "cells" or numbers or len(kinds) == 1)
+
+    def turns(self, most: int) -> int:
+        """In how many turns the panels of thresholds can go, each with two panels at least."""
+        return max(1, min(most, sum(panel.kind != "cells" for panel in self.panels) // 2))
 
     def exact_losses(self, params: Params) -> dict[Kind, float]:
         """The exact loss of each class: thresholds exact, labels in expectation over their rounding."""
@@ -102,19 +106,34 @@ def started(params: Params, problem: Problem, *, descent: Descent, sharpness: di
 
 
 def advanced(
-    position: Position, problem: Problem, *, steps: int, sharpness: dict[Kind, float]
+    position: Position, problem: Problem, *, steps: int, sharpness: dict[Kind, float], turns: int = 1
 ) -> tuple[Position, dict[Kind, float]]:
-    """So many steps; the position after them, and the loss of each class before the last one."""
+    """So many steps; the position after them, and the loss of each class before the last ones.
+
+    With `turns` the panels of thresholds take turns, a part of them per step: many say the same. Tables are always in.
+    """
     params, moments, matrix = position.params, position.moments, position.matrix
-    losses: dict[Kind, Any] = {}
-    for _ in range(steps):
-        losses, gradient = add_panels(matrix, problem.panels, sharpness=sharpness)
+    tables = [panel for panel in problem.panels if panel.kind == "cells"]
+    others = [panel for panel in problem.panels if panel.kind != "cells"]
+    seen: list[dict[Kind, Any]] = []
+    for step in range(steps):
+        fixed, by_tables = add_panels(matrix, tables, sharpness=sharpness)
+        shared, by_others = add_panels(matrix, others[step % turns :: turns], sharpness=sharpness)
+        seen = [*seen[1 - turns :], shared] if turns > 1 else [shared]
         params, moments, matrix = _stepped(
-            params, moments, gradient, problem.known, _pair(sharpness), position.rates, maker=problem.maker
+            params,
+            moments,
+            by_tables + turns * by_others,
+            problem.known,
+            _pair(sharpness),
+            position.rates,
+            maker=problem.maker,
         )
-    return replace(position, params=params, moments=moments, matrix=matrix), {
-        kind: float(loss) for kind, loss in losses.items()
-    }
+    losses = {kind: float(loss) for kind, loss in fixed.items()}
+    for part in seen:
+        for kind, loss in part.items():
+            losses[kind] = losses.get(kind, 0.0) + float(loss)
+    return replace(position, params=params, moments=moments, matrix=matrix), losses
 
 
 def descended(params: Params, problem: Problem, *, descent: Descent) -> Params:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from sundog.lazy_jax import Array, jnp
+from sundog.lazy_jax import Array, jax, jnp
 
 Matrix = Float[Array, "features rows"]
 Kind = str
@@ -52,3 +52,8 @@ def add_panels(
         before = losses.get(panel.kind, jnp.zeros(()))
         losses[panel.kind], gradient = panel.add(matrix, before, gradient, sharpness[panel.kind], *panel.arrays)
     return losses, gradient
+
+
+def on_device(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arrays, or tuples of them, where JAX computes."""
+    return tuple(jax.tree.map(jnp.asarray, array) for array in arrays)

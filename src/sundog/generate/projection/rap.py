@@ -30,7 +30,16 @@ from sundog.generate.base import check_measured
 from sundog.generate.projection.adam import Descent, Params, Problem, descended
 from sundog.generate.projection.forms import FORMS
 from sundog.generate.projection.panels import Matrix, MeasuredCells, Panel
-from sundog.generate.projection.soft_table import Frame, Known, SoftTable, features, fresh_params, known_of, rounded
+from sundog.generate.projection.soft_table import (
+    Frame,
+    Known,
+    SoftTable,
+    carried_params,
+    features,
+    fresh_params,
+    known_of,
+    rounded,
+)
 from sundog.queries import Query, answer
 from sundog.queries.marginal import one_way_axis
 from sundog.random.keys import Key, key_of
@@ -74,7 +83,7 @@ class RelaxedProjection:
         return SoftTable(frame, fresh_params(key, frame, leaves=leaves, rows=self.rows, simplex=self.simplex), leaves)
 
     def fit(self, key: Key, state: SoftTable, *, released: Released) -> SoftTable:
-        """Project onto all measurements; goes on from the given rows where they are held over the same cells."""
+        """Project onto all measurements; goes on from the given rows where they were fitted before."""
         check_measured(self, released)
         table = restarted(key, state, held_frame(released, numbers=False), released=released, simplex=self.simplex)
         if only_columns(released):
@@ -117,12 +126,18 @@ def held_frame(released: Released, *, numbers: bool) -> Frame:
 def restarted(
     key: Key, state: SoftTable, frame: Frame, *, released: Released, simplex: Simplex = "softmax"
 ) -> SoftTable:
-    """The rows as they are, or fresh ones where columns are now held over other cells or nothing was known yet."""
+    """The rows as they are, over the cells that are now asked about; fresh ones where nothing was known yet."""
     leaves = leaves_of(released)
+    if not goes_on(state, frame):
+        return SoftTable(frame, fresh_params(key, frame, leaves=leaves, rows=state.rows, simplex=simplex), leaves)
+    return SoftTable(frame, carried_params(state.params, state.frame, frame, leaves=leaves, simplex=simplex), leaves)
+
+
+def goes_on(state: SoftTable, frame: Frame) -> bool:
+    """Whether rows were fitted before and numbers are held alike, so that a fit can go on from them (a warm start)."""
     known = any(part.stddev > 0 for part in state.leaves.values())
-    if known and state.frame.held == frame.held:
-        return SoftTable(frame, state.params, leaves)
-    return SoftTable(frame, fresh_params(key, frame, leaves=leaves, rows=state.rows, simplex=simplex), leaves)
+    alike = all((old is None) == (new is None) for old, new in zip(state.frame.held, frame.held, strict=True))
+    return known and alike
 
 
 def targets_of(released: Released) -> list[MeasuredCells]:

@@ -34,6 +34,7 @@ from sundog.generate.projection.panels import Kind
 from sundog.generate.projection.rap import (
     Simplex,
     SoftMaker,
+    goes_on,
     held_frame,
     only_columns,
     problem_of,
@@ -46,16 +47,32 @@ from sundog.queries import Query
 from sundog.random.keys import Key
 from sundog.released import Released
 
+MOST_TURNS = 8
+"""Thresholds take turns in the loss, a part per step, where there are many thousands of them."""
+
 
 @dataclass(frozen=True)
 class Annealing:
-    """Sigma of every class from `first`, doubling when a window gains less than `tolerance`, up to `last`."""
+    """Sigma of every class from `first`, doubling when a window gains less than `tolerance`, up to `last`.
 
-    first: Annotated[float, "The sharpness at the start.", Range(1e-3, 1e6)] = 256.0
+    Blunt sigmoids see the whole column and find how columns go together; sharp ones move rows to the nearest threshold and
+    fit the noise there. So rows that know nothing start blunt, and rows of an earlier round go on at `again`.
+    """
+
+    first: Annotated[float, "The sharpness at the start.", Range(1e-3, 1e6)] = 32.0
     last: Annotated[float, "The descent ends when the softest class is sharper than this.", Range(1e-3, 1e9)] = 2048.0
     tolerance: Annotated[
         float, "A class whose loss a window lowers by less than this part of it becomes twice as sharp.", Range(0, 1)
     ] = 0.001
+    again: Annotated[
+        float,
+        "The sharpness from which a later round goes on, if it is above the first and below the last.",
+        Range(1e-3, 1e9),
+    ] = 128.0
+
+    def start(self, *, warm: bool) -> float:
+        """Where to begin."""
+        return min(max(self.first, self.again), self.last) if warm else self.first
 
     def __post_init__(self) -> None:
         check_declared(self)
@@ -88,21 +105,23 @@ class AnnealedProjection:
     def fit(self, key: Key, state: SoftTable, *, released: Released) -> SoftTable:
         """Project onto all measurements, from the given rows where they are held alike."""
         check_measured(self, released)
-        table = restarted(key, state, held_frame(released, numbers=True), released=released, simplex=self.simplex)
+        frame = held_frame(released, numbers=True)
+        table = restarted(key, state, frame, released=released, simplex=self.simplex)
         if only_columns(released):
             return table
-        maker = SoftMaker(table.frame, self.simplex)
-        return replace(table, params=self.annealed(table.params, problem_of(table, released, maker=maker)))
+        problem = problem_of(table, released, maker=SoftMaker(table.frame, self.simplex))
+        first = self.annealing.start(warm=state.descended and goes_on(state, frame))
+        return replace(table, params=self.annealed(table.params, problem, first=first), descended=True)
 
-    def annealed(self, params: Params, problem: Problem) -> Params:
+    def annealed(self, params: Params, problem: Problem, *, first: float) -> Params:
         """The rows of least exact loss on the way from soft to sharp thresholds."""
-        sharpness = problem.sharpness(self.annealing.first)
-        position = started(params, problem, descent=self.descent, sharpness=sharpness)
+        sharpness = problem.sharpness(first)
+        position = self._paced(started(params, problem, descent=self.descent, sharpness=sharpness), first)
         exact, relaxed = problem.exact_losses(params), dict[Kind, float]()
-        best = Best(params, sum(exact.values()))
+        best, turns = Best(params, sum(exact.values())), problem.turns(min(MOST_TURNS, self.descent.window))
         for step in range(0, self.descent.steps, self.descent.window):
             tell_share(step / self.descent.steps)
-            position, losses = advanced(position, problem, steps=self.descent.window, sharpness=sharpness)
+            position, losses = advanced(position, problem, steps=self.descent.window, sharpness=sharpness, turns=turns)
             found = problem.exact_losses(position.params)
             best = best.better(position.params, sum(found.values()))
             for kind in losses:

@@ -107,11 +107,15 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class SoftTable:
-    """The rows: how they are held, the parameters, and the leaves by which a cell becomes a value."""
+    """The rows: how they are held, the parameters, and the leaves by which a cell becomes a value.
+
+    descended: whether they were moved towards anything but single columns.
+    """
 
     frame: Frame
     params: Params
     leaves: dict[str, Leaves]
+    descended: bool = False
 
     @property
     def rows(self) -> int:
@@ -136,6 +140,20 @@ def fresh_params(key: Key, frame: Frame, *, leaves: dict[str, Leaves], rows: int
             gone = permutation(gone_key, rows) < _missing(known) * rows
             params["absent"][column.name] = jnp.asarray(np.where(gone, 1, -1) * np.log(SURE / (1 - SURE)), jnp.float32)
     return params
+
+
+def carried_params(params: Params, before: Frame, frame: Frame, *, leaves: dict[str, Leaves], simplex: str) -> Params:
+    """The same rows held over other cells: each row's chances go over by P(new cell | old cell), numbers stay."""
+    held = SoftTable(before, params, leaves)
+    carried = {**params, "logits": dict(params["logits"])}
+    onto = sparsemax if simplex == "sparsemax" else partial(jax.nn.softmax, axis=0)
+    for column, old, new in zip(frame.schema.columns, before.held, frame.held, strict=True):
+        if old is None or new is None or old == new:
+            continue
+        transfer = _transfer(held.frame, new, leaves[column.name], Known())
+        chances = (transfer @ np.asarray(onto(params["logits"][column.name]), dtype=np.float64)) + 1e-6
+        carried["logits"][column.name] = jnp.asarray(np.log(chances) if simplex == "softmax" else chances, jnp.float32)
+    return carried
 
 
 def _fresh_chances(key: Key, shares: Float[np.ndarray, " cells"], rows: int) -> Float[np.ndarray, "cells rows"]:

@@ -4,11 +4,13 @@ from typing import Any
 
 from sundog.generate.genetic.forms import (
     at_least,
+    cells,
     conditional,
     group_sums,
     halfspaces,
     marginal,
     moments,
+    parity,
     ranges,
     sigmoid,
     tree,
@@ -17,11 +19,13 @@ from sundog.generate.genetic.forms.base import Form
 from sundog.queries import (
     AtLeast,
     BinaryTree,
+    Cells,
     Conditional,
     GroupSums,
     Halfspaces,
     Marginal,
     Moments,
+    Parity,
     Ranges,
     SigmoidSum,
 )
@@ -29,10 +33,12 @@ from sundog.queries import (
 FORMS: dict[type[Any], Form] = {
     Marginal: marginal.FORM,
     BinaryTree: tree.FORM,
+    Cells: cells.FORM,
     Ranges: ranges.FORM,
     Halfspaces: halfspaces.FORM,
     Conditional: conditional.FORM,
     AtLeast: at_least.FORM,
+    Parity: parity.FORM,
     Moments: moments.FORM,
     GroupSums: group_sums.FORM,
     SigmoidSum: sigmoid.FORM,

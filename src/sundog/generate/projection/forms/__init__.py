@@ -2,13 +2,16 @@
 
 from typing import Any
 
-from sundog.generate.projection.forms import conditional, halfspaces, marginal, ranges, tree
+from sundog.generate.projection.forms import agreements, cells, conditional, halfspaces, marginal, ranges, tree
 from sundog.generate.projection.forms.base import Form
-from sundog.queries import BinaryTree, Conditional, Halfspaces, Marginal, Ranges
+from sundog.queries import AtLeast, BinaryTree, Cells, Conditional, Halfspaces, Marginal, Parity, Ranges
 
 FORMS: dict[type[Any], Form] = {
     Marginal: marginal.FORM,
     BinaryTree: tree.FORM,
+    Cells: cells.FORM,
+    AtLeast: agreements.FORM,
+    Parity: agreements.FORM,
     Ranges: ranges.FORM,
     Halfspaces: halfspaces.FORM,
     Conditional: conditional.FORM,

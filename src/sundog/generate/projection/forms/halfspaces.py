@@ -1,5 +1,6 @@
 """Halfspaces of soft rows: one product of the rows with the directions serves all their thresholds."""
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,27 @@ def _counts(
     )
 
 
-MEMBERSHIP = Membership("halfspaces", label_axes, _pieces, _counts, adding(_counts))
+def _merged(queries: Sequence[Halfspaces]) -> Halfspaces:
+    """The directions of several, over the same columns with as many thresholds each."""
+    theta, thresholds = (
+        np.concatenate([getattr(query, name) for query in queries]) for name in ("theta", "thresholds")
+    )
+    return Halfspaces(queries[0].columns, queries[0].widths, theta, thresholds)
+
+
+def _alike(query: Halfspaces) -> Hashable:
+    return query.columns, query.thresholds.shape[1]
+
+
+MEMBERSHIP = Membership(
+    "halfspaces",
+    axes=label_axes,
+    pieces=_pieces,
+    counts=_counts,
+    add=adding(_counts),
+    merged=_merged,
+    alike=_alike,
+)
 
 
 def _membership(query: Halfspaces) -> tuple[Membership, Member]:

@@ -130,12 +130,19 @@ def _axes(query: Marginal, schema: Schema) -> list[Axis]:
 
 def _answers(table: SoftTable, queries: Sequence[Marginal], *, maker: Maker) -> Float[np.ndarray, " cells"]:
     """Proportions, numbers exact, labels in expectation over their rounding."""
+    cells = table_cells(table, queries, maker=maker)
+    return np.concatenate([table_answer([cells[axis] for axis in query.axes]) for query in queries])
+
+
+def table_cells(
+    table: SoftTable, queries: Sequence[Marginal], *, maker: Maker
+) -> dict[Axis, Float[np.ndarray, "cells rows"]]:
+    """How far each row lies in each cell of all axes of some tables."""
     plain = table.frame.asking(())
     known = known_of(plain, table.leaves, rows=table.rows)
     held = np.asarray(hard_matrix(table.params, known, maker=replace(maker, frame=plain)))  # type: ignore[type-var]
     axes = dict.fromkeys(axis for query in queries for axis in query.axes)
-    cells = {axis: cells_on(table, axis, held, known=known) for axis in axes}
-    return np.concatenate([table_answer([cells[axis] for axis in query.axes]) for query in queries])
+    return {axis: cells_on(table, axis, held, known=known) for axis in axes}
 
 
 def table_answer(parts: list[Float[np.ndarray, "cells rows"]]) -> Float[np.ndarray, " cells"]:

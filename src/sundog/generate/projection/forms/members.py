@@ -4,7 +4,7 @@ Memberships are held for a piece of the queries at a time, of a few fixed sizes,
 bounded. With a label the answers are the members by label, then the rest.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.generate.projection.adam import Maker, hard_matrix
 from sundog.generate.projection.forms.base import Form
-from sundog.generate.projection.panels import Kind, Matrix, MeasuredCells, Panel
+from sundog.generate.projection.panels import Kind, Matrix, MeasuredCells, Panel, on_device
 from sundog.generate.projection.soft_table import HARD, Frame, Known, SoftTable, known_of
 from sundog.lazy_jax import Array, accelerated, jax, jit, jnp
 
@@ -42,6 +42,7 @@ class Membership:
     axes: the axes that the conditions need. pieces: some queries as arrays of a fixed size (frame, query, known).
     counts: the share of rows that are members, by label, compiled (matrix, sharpness, labels, *arrays).
     add: adds the weighted squared error of these counts and its gradient, compiled (see `adding`).
+    merged: several queries as one; `alike` is equal for those that can be (rounds add a few queries at a time).
     """
 
     kind: Kind
@@ -49,6 +50,8 @@ class Membership:
     pieces: Callable[[Frame, Any, Known], Pieces]
     counts: Counts
     add: Callable[..., tuple[Float[Array, ""], Matrix]]
+    merged: Callable[[Sequence[Any]], Any]
+    alike: Callable[[Any], Hashable]
 
 
 def member_form(membership_of: Callable[[Any], tuple[Membership, Member]]) -> Form:
@@ -59,7 +62,12 @@ def member_form(membership_of: Callable[[Any], tuple[Membership, Member]]) -> Fo
         return ([] if member.label is None else [member.label]) + membership.axes(member.query, schema)
 
     def panels(frame: Frame, targets: Sequence[MeasuredCells], *, known: Known) -> list[Panel]:
-        return [panel for target in targets for panel in _panels(frame, target, *membership_of(target.query), known)]
+        groups: dict[Hashable, list[tuple[MeasuredCells, Membership, Member]]] = {}
+        for target in targets:
+            membership, member = membership_of(target.query)
+            alike = (membership.kind, member.label, membership.alike(member.query))
+            groups.setdefault(alike, []).append((target, membership, member))
+        return [panel for group in groups.values() for panel in _panels(frame, group, known)]
 
     def answers(table: SoftTable, queries: Sequence[Any], *, maker: Maker) -> Float[np.ndarray, " cells"]:
         return np.concatenate(
@@ -69,17 +77,21 @@ def member_form(membership_of: Callable[[Any], tuple[Membership, Member]]) -> Fo
     return Form(axes, panels, answers)
 
 
-def _panels(frame: Frame, target: MeasuredCells, membership: Membership, member: Member, known: Known) -> list[Panel]:
-    """The panels of one measurement."""
-    labels, answers = _by_label(frame, target, member)
+def _panels(frame: Frame, group: Sequence[tuple[MeasuredCells, Membership, Member]], known: Known) -> list[Panel]:
+    """The panels of measurements of one kind and label, merged, each query with its own weight."""
+    _, membership, first = group[0]
+    found = [_by_label(frame, target, member) for target, _, member in group]
+    labels, answers = found[0][0], np.concatenate([values for _, values in found])
+    weights = np.concatenate([np.full(len(v), t.weight) for (t, _, _), (_, v) in zip(group, found, strict=True)])
+    query = membership.merged([member.query for _, _, member in group])
     panels = []
-    for arrays, places in membership.pieces(frame, member.query, known):
+    for arrays, places in membership.pieces(frame, query, known):
         values = np.zeros((len(places), answers.shape[1]), np.float32)
         weight = np.zeros(len(places), np.float32)
         values[places >= 0] = answers[places[places >= 0]]
-        weight[places >= 0] = target.weight
-        rest = weight * (member.label is not None)
-        panels.append(Panel(membership.kind, membership.add, _device((labels, values, weight, rest, *arrays))))
+        weight[places >= 0] = weights[places[places >= 0]]
+        rest = weight * (first.label is not None)
+        panels.append(Panel(membership.kind, membership.add, on_device((labels, values, weight, rest, *arrays))))
     return panels
 
 
@@ -93,7 +105,7 @@ def _answer(
     labels = _labels(frame, member)
     found = np.zeros((member.query.size, len(labels)))
     for arrays, places in membership.pieces(frame, member.query, known):
-        part = np.asarray(membership.counts(matrix, HARD, jnp.asarray(labels), *_device(arrays)))
+        part = np.asarray(membership.counts(matrix, HARD, jnp.asarray(labels), *on_device(arrays)))
         found[places[places >= 0]] = part[places >= 0]
     if member.label is None:
         return found.ravel()
@@ -125,10 +137,6 @@ def padded(array: np.ndarray, shape: tuple[int, ...], *, fill: Any = 0) -> np.nd
     full = np.full(shape, fill, dtype=np.float32 if array.dtype == float else array.dtype)
     full[tuple(slice(0, size) for size in array.shape)] = array
     return full
-
-
-def _device(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(jnp.asarray(array) for array in arrays)
 
 
 def adding(counts: Counts) -> Callable[..., tuple[Float[Array, ""], Matrix]]:

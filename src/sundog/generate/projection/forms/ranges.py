@@ -1,25 +1,22 @@
-"""Ranges of soft rows: products of sigmoids and of probabilities of labels."""
+"""Ranges of soft rows: products of labels' probabilities and of sigmoids on numbers (products.py)."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Int
 
 from sundog.domain import Column, Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.generate.projection.forms.halfspaces import label_axes
-from sundog.generate.projection.forms.members import (
-    Member,
-    Membership,
-    Pieces,
-    adding,
-    held_at_once,
-    member_form,
-    padded,
+from sundog.generate.projection.forms.members import Member, Membership, Pieces, member_form
+from sundog.generate.projection.forms.products import (
+    NO_CONDITIONS,
+    Conditions,
+    add_products,
+    product_counts,
+    products_of,
 )
-from sundog.generate.projection.panels import Matrix
 from sundog.generate.projection.soft_table import FAR, MISSING, Frame, Known, place_of
-from sundog.lazy_jax import Array, jax, jit, jnp
 from sundog.queries import Ranges
 
 
@@ -44,67 +41,80 @@ def _run(column: Column, low: int, high: int) -> Axis:
     return Axis.grouped(column, [int(low <= code < high) for code in range(column.size)])
 
 
-def _pieces(frame: Frame, query: Ranges, known: Known) -> Pieces:
-    parts = _conditions(frame, query, known)
-    size = held_at_once(query.size)
-    fills = (frame.one, frame.zero, frame.zero, False, -FAR, FAR)
-    pieces = []
-    for first in range(0, query.size, size):
-        part = slice(first, first + size)
-        arrays = tuple(
-            padded(array[part], (size, array.shape[1]), fill=fill) for array, fill in zip(parts, fills, strict=True)
+def _merged(queries: Sequence[Ranges]) -> Ranges:
+    """The queries of several as one, over all their columns; shorter ones have empty conditions."""
+    columns = tuple(dict.fromkeys(name for query in queries for name in query.columns))
+    most = max(query.which.shape[1] for query in queries)
+    parts: list[list[np.ndarray]] = [[], [], []]
+    for query in queries:
+        place = np.array([*(columns.index(name) for name in query.columns), -1])
+        more = ((0, 0), (0, most - query.which.shape[1]))
+        padded = (
+            np.pad(place[query.which], more, constant_values=-1),
+            *(np.pad(p, more) for p in (query.low, query.high)),
         )
-        pieces.append((arrays, padded(np.arange(query.size)[part], (size,), fill=-1)))
-    return pieces
+        for part, array in zip(parts, padded, strict=True):
+            part.append(array)
+    return Ranges(columns, *(np.concatenate(part) for part in parts))
 
 
-def _conditions(frame: Frame, query: Ranges, known: Known) -> tuple[np.ndarray, ...]:
-    """For every condition its feature, that of missing, of missing if it lies inside, whether a number, and two cuts."""
-    shape = query.which.shape
-    feature, missing, inside = np.full(shape, frame.one), np.full(shape, frame.zero), np.full(shape, frame.zero)
-    is_number, low, high = np.zeros(shape, bool), np.full(shape, -FAR), np.full(shape, FAR)
+def _pieces(frame: Frame, query: Ranges, known: Known) -> Pieces:
+    """One piece: conditions on labels are features, every distinct one on a number is a row of the extended matrix."""
+    picked = np.full(query.which.shape, frame.one)
+    conditions: list[Conditions] = []
+    start = frame.size
     for place, name in enumerate(query.columns):
-        on, column, number = query.which == place, frame.schema.column(name), frame.number(name)
+        on, number = query.which == place, frame.number(name)
         if number is None:
-            single = on & (query.high == query.low + 1)
-            feature[single] = frame.cells(Axis.whole(column))[query.low[single]]
-            for first, end in _runs_of(query, place, column):
-                same = on & (query.low == first) & (query.high == end)
-                feature[same] = frame.cells(_run(column, first, end))[1]
+            picked[on] = _label_features(frame, query, place)[on]
             continue
-        steps = column.size - column.nullable
-        gone = on & (query.low == steps)
-        feature[on], missing[on], is_number[on] = number, number + MISSING, True
-        feature[gone], missing[gone], is_number[gone] = number + MISSING, frame.zero, False
-        inside[on & ~gone & (query.high > steps)] = number + MISSING
-        bounded = on & (query.low > 0)
-        low[bounded] = place_of(frame, name, known, query.low[bounded])
-        bounded = on & (query.high < steps)
-        high[bounded] = place_of(frame, name, known, query.high[bounded])
-    return feature, missing, inside, is_number, low, high
-
-
-@jit()
-def _counts(
-    matrix: Matrix,
-    sharpness: Any,
-    labels: Any,
-    feature: Any,
-    missing: Any,
-    inside: Any,
-    is_number: Any,
-    low: Any,
-    high: Any,
-) -> Float[Array, "queries labels"]:
-    value = matrix[feature]
-    rise = jax.nn.sigmoid(sharpness * (value - low[:, :, None])) - jax.nn.sigmoid(
-        sharpness * (value - high[:, :, None])
+        bounds, which = np.unique(np.stack([query.low[on], query.high[on]], axis=1), axis=0, return_inverse=True)
+        conditions.append(_on_number(frame, name, known, bounds=bounds, number=number))
+        picked[on] = start + which.ravel()
+        start += len(bounds)
+    held = (
+        Conditions(*(np.concatenate(parts) for parts in zip(*conditions, strict=True))) if conditions else NO_CONDITIONS
     )
-    held = jnp.where(is_number[:, :, None], rise * (1.0 - matrix[missing]) + matrix[inside], value)
-    return jnp.matmul(held.prod(axis=1), matrix[labels].T, precision="highest") / matrix.shape[1]
+    products, places = products_of(picked, held, one=frame.one, zero=frame.zero)
+    return [((products,), places)]
 
 
-MEMBERSHIP = Membership("ranges", _axes, _pieces, _counts, adding(_counts))
+def _label_features(frame: Frame, query: Ranges, place: int) -> Int[np.ndarray, "queries conditions"]:
+    """The feature of each condition on a column of labels; the constant 1 where it names them all."""
+    column = frame.schema.column(query.columns[place])
+    on, feature = query.which == place, np.full(query.which.shape, frame.one)
+    single = on & (query.high == query.low + 1)
+    feature[single] = frame.cells(Axis.whole(column))[query.low[single]]
+    for first, end in _runs_of(query, place, column):
+        same = on & (query.low == first) & (query.high == end)
+        feature[same] = frame.cells(_run(column, first, end))[1]
+    return feature
+
+
+def _on_number(
+    frame: Frame, name: str, known: Known, *, bounds: Int[np.ndarray, "conditions 2"], number: int
+) -> Conditions:
+    """Bounds on a number as cuts among its places; the missing code lies above all of them."""
+    column = frame.schema.column(name)
+    steps, (low, high) = column.size - column.nullable, bounds.T
+    there = low < steps  # else only the missing code is asked for
+    feature, missing = np.where(there, number, frame.zero), np.where(there, number + MISSING, frame.zero)
+    inside = np.where(high > steps, number + MISSING, frame.zero)
+    below, above = np.where(there, -FAR, FAR), np.full(len(bounds), FAR)
+    for cut, bound, inner in ((below, low, there & (low > 0)), (above, high, there & (high < steps))):
+        cut[inner] = place_of(frame, name, known, bound[inner])
+    return Conditions(feature, missing, inside, below, above)
+
+
+MEMBERSHIP = Membership(
+    "ranges",
+    axes=_axes,
+    pieces=_pieces,
+    counts=product_counts,
+    add=add_products,
+    merged=_merged,
+    alike=lambda query: (),
+)
 
 
 def _membership(query: Ranges) -> tuple[Membership, Member]:
