@@ -185,6 +185,7 @@ def options(text: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=text.splitlines()[0])
     parser.add_argument("--fresh", action="store_true", help="run again what has results already")
     parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    parser.add_argument("--full", action="store_true", help="everything, whatever other options say: hours")
     return parser
 
 
@@ -195,10 +196,10 @@ def command(
     table: Callable[[Any], str],
     sizes: Callable[[dict[str, Any]], Any] = lambda given: given,
 ) -> None:
-    """Run one benchmark by itself; `sizes` turns the options given into what its `run` takes."""
+    """Run one benchmark by itself; `sizes` turns the options given into what its `run` takes, --full is its FULL."""
     given = vars(parser.parse_args())
-    as_json, fresh = given.pop("json"), given.pop("fresh")
-    result = run(sizes(given), fresh=fresh)
+    as_json, fresh, full = given.pop("json"), given.pop("fresh"), given.pop("full")
+    result = run(sys.modules[run.__module__].FULL if full else sizes(given), fresh=fresh)
     print(json.dumps(result) if as_json else table(result))
 
 

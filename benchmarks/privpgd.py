@@ -74,7 +74,7 @@ PARTS = {
     "protected": [protected(strength) for strength in STRENGTHS],
 }
 COLUMNS = {
-    "protected": "protected", "sw1": "SW1", "tv": "TV", "covariance": "covariance", "counting": "counting",
+    "protected": "protected", "protected_soft": "its sigmoid", "sw1": "SW1", "tv": "TV", "covariance": "covariance", "counting": "counting",
     "thresholding": "thresholding", "boosting": "boosting error", "epoch_cpu_s": "CPU s an epoch",
     "projection_cpu_s": "projection CPU s", "fit_cpu_s": "fit CPU s", "fit_mb": "fit MB",
 }  # fmt: skip
@@ -189,8 +189,15 @@ def do_protected(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     table = Table(seed, constraints=(declared,))
     query = sigmoid_query(table.schema.constraints[0])
     found, rows = fitted(table, particles(settings), seed=seed, released=table.released(seed, extra=(query,)))
-    shares = [answer(query, own)[0] / len(own) / query.scale for own in (rows, table.rows)]
-    return {"protected": float(abs(shares[0] - shares[1]))} | found | table.metrics(table.cells(rows))
+    hard, soft = (
+        [count / len(own) for own, count in zip((rows, table.rows), counts, strict=True)]
+        for counts in (
+            [query.above(own) for own in (rows, table.rows)],
+            [answer(query, own)[0] / query.scale for own in (rows, table.rows)],
+        )
+    )
+    apart = {"protected": abs(hard[0] - hard[1]), "protected_soft": float(abs(soft[0] - soft[1]))}
+    return apart | found | table.metrics(table.cells(rows))
 
 
 TASKS = {

@@ -62,7 +62,13 @@ MARGINAL = {"query": "marginal", "axes": [{"column": "a", "starts": [0, 5]}]}
 TREE = {"query": "tree", "columns": ["a"], "levels": 2}
 SIGMOID = {"query": "sigmoid", "columns": ["a"], "weights": [1.0], "threshold": 0.5}
 ATLEAST = MARGINAL | {"query": "at_least", "least": 1}
+CELLS = MARGINAL | {"query": "cells", "places": [0, 1]}
 WRONG = [
+    (CELLS, {"places": [0, 2]}),
+    (CELLS, {"places": [0, 0]}),
+    (CELLS, {"places": []}),
+    (CELLS, {"places": [-1]}),
+    (CELLS, {"places": [0.5]}),
     (RANGES, {"which": [[1]]}),
     (RANGES, {"which": [[-2]]}),
     (RANGES, {"which": [[0, 0]]}),

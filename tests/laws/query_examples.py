@@ -125,10 +125,13 @@ EXAMPLES: dict[str, list[Case]] = {
         Case(AtLeast(Marginal((ONLY, COLOUR, HOURS, Axis.cut(SCHEMA.column("age"), [0, 2]))), 2)),
     ],
     "parities": [
-        Case(Parity.of(SCHEMA, "colour", "hours")),
-        Case(Parity.of(SCHEMA, "colour", "age", "hours")),
-        Case(Parity(Marginal((ONLY, Axis.cut(SCHEMA.column("age"), [0, 2]), HOURS)))),
+        Case(
+            Parity(
+                Marginal((Axis.grouped(SCHEMA.column("colour"), [1, 0, 1]), Axis.cut(SCHEMA.column("hours"), [0, 2])))
+            )
+        ),
         Case(Parity(Marginal((Axis.grouped(SCHEMA.column("colour"), [1, 0, 1]), FIXED)))),
+        Case(Parity(Marginal((ONLY, COLOUR)))),
     ],
     "cells": [
         Case(Cells(Marginal((COLOUR, HOURS)), np.array([2, 5, 3]))),

@@ -38,7 +38,7 @@ def fitted(name, released, public):
 
 
 def test_the_generators_that_should_can():
-    assert {"graphical", "genetic"} <= {*PUBLIC}
+    assert {"graphical", "genetic", "relaxed-projection", "annealed-projection"} <= {*PUBLIC}
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -32,6 +32,7 @@ SEEDED = {
     "conditional_thresholds": {"directions": 4, "thresholds": 3},
     "marginals": {"k": 3, "sample": 4},
     "at_least": {"k": 2, "least": 1, "sample": 2},
+    "parities": {"k": 2, "sample": 2},
 }
 
 

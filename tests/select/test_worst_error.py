@@ -16,6 +16,7 @@ OPTIONS = {
     "conditional_thresholds": {"directions": 2, "thresholds": 3},
     "conditional_marginals": {"k": 1},
     "at_least": {"k": 2, "least": 1},
+    "parities": {"k": 2},
     "trees": {"levels": 2},
 }
 

@@ -112,7 +112,11 @@ def _graphical(state: GraphicalState) -> bool:
 
 
 def _place(place: Place) -> bool:
-    return _whole(place.first, place.dimensions) and place.dimensions in (1, place.axis.size)
+    if not _whole(place.first, place.dimensions):
+        return False
+    if place.points is None:
+        return place.dimensions in (1, place.axis.size)
+    return len(place.points) == place.axis.size and all(len(point) == place.dimensions for point in place.points)
 
 
 def _embedding(embedding: Embedding) -> bool:
@@ -150,7 +154,7 @@ def _soft(table: SoftTable) -> bool:
             good = good and (not column.nullable or numbers(table.params["absent"][column.name], rows))
         if not good:
             return False
-    return rows > 0
+    return rows > 0 and isinstance(table.descended, bool) and isinstance(table.public, Rows | None)
 
 
 def _network(state: NetworkState) -> bool:

@@ -86,11 +86,20 @@ class SigmoidSum(OneBlock):
         """Add up the table's entries."""
         totals += self._values(rows).sum()
 
+    def above(self, rows: Rows) -> int:
+        """How many rows lie above the threshold itself: what is reported of a protected statistic."""
+        step = 1 << (2 * BITS)
+        return int((self._sums(rows) > self.threshold * step).sum())
+
     def _values(self, rows: Rows) -> Int[np.ndarray, " rows"]:
+        return self.table[(self._sums(rows) >> COARSE) - self.least]
+
+    def _sums(self, rows: Rows) -> Int[np.ndarray, " rows"]:
+        """The weighted sums, in units of 2^-20."""
         summed = np.zeros(len(rows), dtype=np.int64)
         for name, weight in zip(self.columns, self.whole_weights, strict=True):
             summed += weight * positions(rows.schema.column(name), rows.column(name))
-        return self.table[(summed >> COARSE) - self.least]
+        return summed
 
     def vectors(self, rows: Rows) -> Int[np.ndarray, "rows one"]:
         """Every row's entry of the table."""

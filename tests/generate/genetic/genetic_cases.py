@@ -11,10 +11,12 @@ from sundog.generate.genetic.start import uniform_start
 from sundog.queries import (
     AtLeast,
     BinaryTree,
+    Cells,
     Conditional,
     GroupSums,
     Marginal,
     Moments,
+    Parity,
     Ranges,
     SigmoidSum,
     answer,
@@ -24,7 +26,19 @@ from sundog.random.keys import key_of
 from sundog.released import Guarantee, Measurement, Released
 
 SCHEMA = tables.schema()
-NAMES = ["marginal", "tree", "ranges", "halfspaces", "conditional", "at_least", "moments", "sigmoid", "group_sums"]
+NAMES = [
+    "marginal",
+    "tree",
+    "ranges",
+    "halfspaces",
+    "conditional",
+    "at_least",
+    "cells",
+    "parities",
+    "moments",
+    "sigmoid",
+    "group_sums",
+]
 
 
 def own_ranges(**columns):
@@ -64,6 +78,14 @@ def queries_of(name):
             AtLeast.of(SCHEMA, "region", "smoker", "grade", least=2),
             AtLeast.of(SCHEMA, "region", "age", least=1, bins=6),
             AtLeast.of(SCHEMA, "grade", "parity", least=2),
+        ],
+        "cells": [
+            Cells(Marginal.of(SCHEMA, "region", "smoker", "grade"), np.array([5, 0, 9])),
+            Cells(Marginal((Axis.of(SCHEMA.column("age"), 7), grouped)), np.arange(3, 15)),
+        ],
+        "parities": [
+            Parity.of(SCHEMA, "region", "smoker", "grade"),
+            Parity.of(SCHEMA, "region", "age", bins=6),
         ],
         "moments": [
             Moments(("age", "cost")),

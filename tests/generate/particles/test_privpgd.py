@@ -10,10 +10,12 @@ from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.domain.unit import PrivacyUnit
+from sundog.errors import UserError
 from sundog.generate import Particles
 from sundog.generate.particles import device, threads
 from sundog.generate.particles.embedding import Embedding
 from sundog.generate.particles.kernels import residuals
+from sundog.generate.particles.own_penalty import OwnPenalty
 from sundog.generate.particles.penalties import Bound, Protected
 from sundog.generate.particles.sliced_projection import largest_remainder
 from sundog.generate.particles.slices import TargetMeasure, make_schedule, make_slices
@@ -183,6 +185,54 @@ def test_slopes_are_derivatives(penalty):
 def test_a_protected_statistic_is_pushed_early_and_then_left_alone():
     penalty = Protected((0,), (1.0,), 0.4, 0.5, strength=2.0)
     assert [float(penalty.strength_at(at, np)) for at in (0.0, 0.35, 0.7, 1.0)] == pytest.approx([2, 1, 0, 0])
+
+
+def old_in_rome(columns):
+    """A function of two columns that no declared kind of penalty has."""
+    return (columns["age"] ** 2 * columns["city"][2]).mean()
+
+
+def test_a_users_penalty_has_the_gradient_of_finite_differences_and_sees_columns_by_name():
+    axes = [Axis.of(SCHEMA.column("age"), 8), Axis.whole(SCHEMA.column("city"))]
+    penalty = OwnPenalty(old_in_rome, SCHEMA, Embedding.of(SCHEMA, axes, kind="line"), 1.0)
+    positions = np.random.default_rng(0).uniform(0.2, 0.8, (2, 40)).astype(np.float64)
+    columns = penalty.columns(positions)
+    assert columns["city"].shape == (3, 40)
+    assert np.allclose(columns["city"].sum(axis=0), 1.0, atol=1e-6)
+    gradient = np.asarray(penalty.gradient(positions, np))
+    for coordinate, particle in [(0, 3), (1, 7), (1, 30), (0, 39)]:
+        step = np.zeros_like(positions)
+        step[coordinate, particle] = 1e-3
+        there, back = (float(old_in_rome(penalty.columns(positions + s * step))) for s in (1, -1))
+        assert gradient[coordinate, particle] == pytest.approx((there - back) / 2e-3 * 40, abs=0.02)
+
+
+def test_a_users_penalty_moves_what_it_is_about():
+    plain, pushed = (
+        fitted(Particles(particles=4000, epochs=60, steps=600, penalty=penalty, penalty_strength=2.0))
+        for penalty in (None, old_in_rome)
+    )
+
+    def found(state):
+        rows = SMALL.sample(key_of(5), state, rows=4000)
+        return float(((rows.column("age") / 99) ** 2 * (rows.column("city") == 2)).mean())
+
+    assert found(pushed) < 0.8 * found(plain)
+
+
+def test_labels_lie_where_users_put_them():
+    labels = SCHEMA.column("city").labels
+    points = {"city": dict(zip(labels, [(0.0, 0.0), (0.0, 1.0), (1.0, 0.5)], strict=True))}
+    made = Particles(particles=4000, epochs=60, steps=600, points=points)
+    state = fitted(made)
+    place = state.embedding.place("city")
+    assert place.dimensions == 2
+    assert place.nearest(np.vstack([np.zeros((place.first, 3)), place.centres()])).tolist() == [0, 1, 2]
+    rows = made.sample(key_of(5), state, rows=4000)
+    assert distance(Marginal.of(SCHEMA, "age", "city", bins=16), rows, table()) < 0.2
+    for wrong in ({"city": {labels[0]: (0.0,)}}, {"age": {}}, {"city": dict.fromkeys(labels, (2.0,))}):
+        with pytest.raises(UserError, match="embedding of"):
+            Particles(points=wrong).init(key_of(0), SCHEMA)
 
 
 def ages_above(state, limit=60):

@@ -75,7 +75,7 @@ def _carried(
     shift = 0.0
     for name, weight in zip(columns, weights, strict=True):
         place = embedding.place(name)
-        offset, slopes = _line(place, _values(schema, place.axis))
+        offset, slopes = _line(place, cell_values(schema, place.axis))
         coordinates += range(place.first, place.first + place.dimensions)
         own += (weight * slopes).tolist()
         shift += weight * offset
@@ -84,6 +84,10 @@ def _carried(
 
 def _line(place: Place, values: Float[np.ndarray, " cells"]) -> tuple[float, Float[np.ndarray, " dimensions"]]:
     """Offset + <slopes, coordinates> for the value of a column; missing cells (NaN) are left out."""
+    if place.points is not None:
+        centres = np.column_stack([np.ones(len(values)), place.centres().T])
+        found, *_ = np.linalg.lstsq(centres, np.nan_to_num(values, nan=0.5), rcond=None)
+        return float(found[0]), found[1:]
     if place.dimensions > 1:
         return 0.0, np.nan_to_num(values, nan=0.5)
     known = np.flatnonzero(~np.isnan(values))
@@ -94,7 +98,7 @@ def _line(place: Place, values: Float[np.ndarray, " cells"]) -> tuple[float, Flo
     return float(offset), np.array([slope])
 
 
-def _values(schema: Schema, axis: Axis) -> Float[np.ndarray, " cells"]:
+def cell_values(schema: Schema, axis: Axis) -> Float[np.ndarray, " cells"]:
     """The mean value in [0, 1] of every cell of a column; NaN where numbers are missing."""
     column = schema.column(axis.column)
     if not isinstance(column, Numeric):

@@ -100,9 +100,7 @@ def _residual(projections: Array, values: Array, cumulative: Array) -> Array:
 
 def _add(penalty: Penalty, positions: Array, gradient: Array, touched: Array, *, factor: Array) -> tuple[Array, Array]:
     own = jnp.asarray(penalty.coordinates)
-    weights = jnp.asarray(penalty.weights, jnp.float32)
-    slope = penalty.slope(weights @ positions[own], jnp)
-    return gradient.at[own].add(factor * weights[:, None] * slope), touched.at[own].max(factor > 0)
+    return gradient.at[own].add(factor * penalty.gradient(positions[own], jnp)), touched.at[own].max(factor > 0)
 
 
 def _adam(carry: Any, gradient: Array, *, moving: Array, rate: Array) -> Any:

@@ -3,6 +3,7 @@
 - "line" (the paper's Eq. 4): a column of k cells lies on [0, 1] with equally spaced centres (2 x - 1) / (2 k).
 - "simplex" (what the paper leaves to future work): a column of k > 2 unordered labels lies in [0, 1]^k, each label at its
   own corner, so that all centres are equidistant. Ordered columns stay on the line.
+- A user's own points: every label of a column at a point of [0, 1]^d (a map of cities, a hierarchy, a learned embedding).
 
 A marginal over r columns is looked at along unit directions on the sphere of R^r: equally spaced angles for r = 2,
 normalised Gaussians beyond. Within a column on the simplex, its component acts along the difference of two corners drawn
@@ -10,42 +11,59 @@ anew for every direction: any distribution of directions that spans the space gi
 with few non-zero entries costs as little as on the line.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from sundog.domain import Categorical, Column, Schema
 from sundog.domain.axis import Axis
+from sundog.errors import UserError
 from sundog.queries import Marginal
 from sundog.random.keys import Key, normals, split, uniforms
 
 Kind = Literal["line", "simplex"]
+Points = Mapping[str, Mapping[Any, Sequence[float]]]
+"""For some columns of labels: where each label lies."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a column lies: its cells (`axis`), its first coordinate and how many it has (1: on the line)."""
+    """Where a column lies: its cells (`axis`), its first coordinate and how many it has (1: on the line).
+
+    points: where each cell lies, if that is neither on the line nor at a corner.
+    """
 
     axis: Axis
     first: int
     dimensions: int
+    points: tuple[tuple[float, ...], ...] | None = None
+
+    @property
+    def on_line(self) -> bool:
+        """Whether cells are equally wide parts of [0, 1]."""
+        return self.dimensions == 1 and self.points is None
 
     def centres(self) -> Float[np.ndarray, "dimensions cells"]:
         """The centre of every cell."""
-        if self.dimensions == 1:
+        if self.points is not None:
+            return np.array(self.points).T
+        if self.on_line:
             return ((np.arange(self.axis.size) + 0.5) / self.axis.size)[None, :]
         return np.eye(self.axis.size)
 
     def nearest(self, positions: Float[np.ndarray, "coordinates particles"]) -> Int[np.ndarray, " particles"]:
         """The cell whose centre is closest to each particle."""
         own = positions[self.first : self.first + self.dimensions]
-        if self.dimensions == 1:
+        if self.on_line:
             return np.clip((own[0] * self.axis.size).astype(np.int64), 0, self.axis.size - 1)
-        return np.argmax(own, axis=0)
+        if self.points is None:
+            return np.argmax(own, axis=0)
+        gaps = np.stack([np.square(own - centre[:, None]).sum(axis=0) for centre in self.centres().T])
+        return np.argmin(gaps, axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +112,38 @@ class Embedding:
         return Directions(np.concatenate(coordinates, axis=1), np.concatenate(weights, axis=1))
 
     @staticmethod
-    def of(schema: Schema, axes: Sequence[Axis], *, kind: Kind) -> "Embedding":
+    def of(schema: Schema, axes: Sequence[Axis], *, kind: Kind, points: Points | None = None) -> "Embedding":
         """The places of the columns that these axes cut."""
         places, first = [], 0
         for axis in axes:
-            dimensions = _dimensions(schema.column(axis.column), axis, kind)
-            places.append(Place(axis, first, dimensions))
+            column, own = schema.column(axis.column), (points or {}).get(axis.column)
+            held = None if own is None else _points(column, axis, own)
+            dimensions = _dimensions(column, axis, kind) if held is None else len(held[0])
+            places.append(Place(axis, first, dimensions, held))
             first += dimensions
         return Embedding(tuple(places))
+
+
+def check_points(schema: Schema, points: Points) -> None:
+    """Refuse points that are not one per label, all of one dimension and in [0, 1]."""
+    for name, own in points.items():
+        column = schema.column(name)
+        labels = column.labels if isinstance(column, Categorical) else ()
+        if not labels or set(own) != set(labels):
+            raise UserError(f"embedding of {name!r}: give one point for each of its labels, and for nothing else.")
+        lengths = {len(point) for point in own.values()}
+        if len(lengths) != 1 or 0 in lengths or not all(0 <= x <= 1 for point in own.values() for x in point):
+            raise UserError(f"embedding of {name!r}: points must have as many coordinates each, from 0 to 1.")
+
+
+def _points(column: Column, axis: Axis, own: Mapping[Any, Sequence[float]]) -> tuple[tuple[float, ...], ...]:
+    """Where each cell lies: the mean of its labels; a missing label in the middle of all."""
+    labels = column.labels if isinstance(column, Categorical) else ()
+    every = np.array([own[label] for label in labels], dtype=np.float64)
+    codes = np.vstack([every, *[every.mean(axis=0)] * (axis.codes - len(every))])
+    sums = np.zeros((axis.size, every.shape[1]))
+    np.add.at(sums, axis.cell_of, codes)
+    return tuple(map(tuple, (sums / axis.widths[:, None]).tolist()))
 
 
 def _dimensions(column: Column, axis: Axis, kind: Kind) -> int:
@@ -125,6 +167,9 @@ def _within(
     """One column's part of the directions."""
     if place.dimensions == 1:
         return np.full((len(component), 1), place.first), component[:, None]
+    if place.points is not None:
+        entries = np.tile(place.first + np.arange(place.dimensions), (len(component), 1))
+        return entries, component[:, None] * _sphere(key, place.dimensions, len(component))
     one, other = split(key, 2)
     a = np.floor(uniforms(one, len(component)) * place.dimensions).astype(np.int64)
     step = 1 + np.floor(uniforms(other, len(component)) * (place.dimensions - 1)).astype(np.int64)

@@ -1,9 +1,10 @@
 """Penalties for particles: terms lambda R(Z) added to PrivPGD's loss (Eq. 7), for what the data should or should not say.
 
-Every penalty here is a function of one linear form of a particle's coordinates, y_i = <w, z_i>, and its gradient is
-m dR/dz_i = w * slope(y)_i: the mean over particles is divided out, and a step that sees a part of the marginals takes the
-same part of the penalty, so that its strength means the same for any number of particles, batches and epochs.
-`strength_at` is the factor lambda at a point of the descent, from 0 to 1.
+A penalty says which coordinates it looks at, and the gradient m dR/dz_i by them: the mean over particles is divided out, and
+a step that sees a part of the marginals takes the same part of the penalty, so that its strength means the same for any
+number of particles, batches and epochs. `strength_at` is the factor lambda at a point of the descent, from 0 to 1. The
+declared kinds here are functions of one linear form, y_i = <w, z_i>, with the gradient w * slope(y)_i; own_penalty.py takes a
+user's function of the columns.
 
 - Protected (the paper's Sec. 4.4, App. B): R = 10^-6 / (10^-4 + (S(Z) - s)^2), S the mean of sigmoid(5 (y - b)) and s its
   DP estimate, measured by the curator like anything else. It pushes a threshold statistic away from the truth. The paper
@@ -25,28 +26,36 @@ FADED = 0.7
 
 
 class Penalty(Protocol):
-    """A function of one linear form of the particles. `numpy_like` is numpy or jax.numpy."""
+    """A term of the loss. `numpy_like` is numpy or jax.numpy."""
 
     @property
     def coordinates(self) -> tuple[int, ...]:
-        """The coordinates of the linear form."""
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """Its weights."""
+        """The coordinates that it looks at."""
 
     def strength_at(self, progress: Any, numpy_like: ModuleType) -> Any:
         """The factor lambda at this point of the descent."""
 
-    def value(self, projections: Any, numpy_like: ModuleType) -> Any:
-        """R, from the linear form of all particles."""
+    def gradient(self, positions: Any, numpy_like: ModuleType) -> Any:
+        """The number of particles times dR/dz, from its coordinates of all particles."""
+
+
+class OfLinearForm:
+    """A penalty that is a function of one linear form: what follows from its weights and slope."""
+
+    weights: tuple[float, ...]
 
     def slope(self, projections: Any, numpy_like: ModuleType) -> Any:
         """The number of particles times dR/dy_i, from the linear form of all particles."""
+        raise NotImplementedError
+
+    def gradient(self, positions: Any, numpy_like: ModuleType) -> Any:
+        """The slope along the weights."""
+        weights = numpy_like.asarray(self.weights, dtype=positions.dtype)
+        return weights[:, None] * self.slope(weights @ positions, numpy_like)
 
 
 @dataclass(frozen=True)
-class Protected:
+class Protected(OfLinearForm):
     """Push the mean of sigmoid(5 (y - threshold)) away from `estimate`."""
 
     coordinates: tuple[int, ...]
@@ -75,7 +84,7 @@ class Protected:
 
 
 @dataclass(frozen=True)
-class Bound:
+class Bound(OfLinearForm):
     """Keep the linear form at most at `limit`, or, if `equal`, at it."""
 
     coordinates: tuple[int, ...]

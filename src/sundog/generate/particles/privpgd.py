@@ -13,7 +13,9 @@ itself). Any marginals may be given (any number of columns, differently cut).
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -21,13 +23,15 @@ from jaxtyping import Float, Int
 
 from sundog.declare import Range, check_declared
 from sundog.domain import Schema
+from sundog.domain.axis import Axis
 from sundog.domain.constraints.kinds import Constraint, Linear, ProtectedStatistic
 from sundog.domain.rows import Rows
 from sundog.estimate.consistency import consistent, estimates_of
 from sundog.generate.base import Fits, check_measured, in_registry
 from sundog.generate.particles import threads
 from sundog.generate.particles.declared_penalties import declared_penalties, protected_queries
-from sundog.generate.particles.embedding import Embedding, Kind
+from sundog.generate.particles.embedding import Embedding, Kind, Points, check_points
+from sundog.generate.particles.own_penalty import OwnPenalty, PenaltyFunction
 from sundog.generate.particles.penalties import Penalty
 from sundog.generate.particles.sliced_projection import largest_remainder
 from sundog.generate.particles.slices import Schedule, Slices, make_schedule, make_slices
@@ -58,7 +62,11 @@ class ParticleState:
 
 @dataclass(frozen=True)
 class Particles:
-    """The hyperparameters; the defaults are those of the method `privpgd`."""
+    """The hyperparameters; the defaults are those of the method `privpgd`.
+
+    In Python also a `penalty`, any differentiable function (JAX) of the particles' columns by name that is to be small
+    (own_penalty.py), and `points`, where the labels of some columns lie: {"city": {"Rome": (0.4, 0.1), ...}}.
+    """
 
     particles: Annotated[
         int,
@@ -82,6 +90,9 @@ class Particles:
     consistency: Annotated[bool, "Make the marginals agree with each other first."] = True
     projection: Annotated[Projection, "How noisy marginals become probability measures."] = "sliced W1"
     buckets: Annotated[int, "Buckets of the sort along a direction (engine numba).", Range(16, 10**6)] = 4096
+    penalty: PenaltyFunction | None = None
+    penalty_strength: Annotated[float, "The weight of a penalty given in Python.", Range(0, 1e6)] = 1.0
+    points: Points | None = field(default=None, hash=False)
     engine: Annotated[Engine, "What computes: threads, an accelerator, or an accelerator where there is one."] = "auto"
 
     def __post_init__(self) -> None:
@@ -101,7 +112,8 @@ class Particles:
 
     def init(self, key: Key, schema: Schema) -> ParticleState:
         """Particles spread as wide as the columns' cells are."""
-        embedding = Embedding.of(schema, grains(schema, ()), kind=self.embedding)
+        check_points(schema, self.points or {})
+        embedding = self._embedded(schema, grains(schema, ()))
         shares = [place.axis.widths / place.axis.codes for place in embedding.places]
         return ParticleState(schema, embedding, _start(key, embedding, shares, LEAST_PARTICLES))
 
@@ -114,11 +126,11 @@ class Particles:
             return state
         count = state.positions.shape[1] if state.fits else min(self.particles, max(LEAST_PARTICLES, 4 * released.rows))
         axes = grains(state.schema, [estimate.query for estimate in estimates])
-        embedding = Embedding.of(state.schema, axes, kind=self.embedding)
+        embed = partial(self._embedded, state.schema)
+        embedding = embed(axes)
         targets = make_targets(
-            target_key, state.schema, estimates=estimates, axes=axes, kind=self.embedding,
-            projection=self.projection, particles=count,
-        )  # fmt: skip
+            target_key, estimates=estimates, axes=axes, embed=embed, projection=self.projection, particles=count
+        )
         slices = make_slices(slice_key, embedding, targets, pool=self.pool)
         if state.fits:
             positions = self._carried(start_key, state, embedding)
@@ -126,8 +138,13 @@ class Particles:
             positions = _start(start_key, embedding, [one_way(estimates, axis) for axis in axes], count)
         schedule = self._schedule(schedule_key, slices, particles=count, again=state.fits > 0)
         penalties = declared_penalties(released, embedding)
+        if self.penalty is not None:
+            penalties = (*penalties, OwnPenalty(self.penalty, state.schema, embedding, self.penalty_strength))
         moved = self._descend(positions, slices, schedule=schedule, penalties=penalties)
         return ParticleState(state.schema, embedding, moved, state.fits + 1)
+
+    def _embedded(self, schema: Schema, axes: Sequence[Axis]) -> Embedding:
+        return Embedding.of(schema, axes, kind=self.embedding, points=self.points)
 
     def answer(self, state: ParticleState, query: Query) -> Float[np.ndarray, " cells"]:
         """Counted on the particles."""
@@ -210,7 +227,7 @@ def _placed(
     positions = np.empty((embedding.coordinates, len(cells[0])), dtype=np.float32)
     for k, (place, own) in enumerate(zip(embedding.places, cells, strict=True)):
         part = positions[place.first : place.first + place.dimensions]
-        if place.dimensions == 1:
+        if place.on_line:
             part[0] = (own + uniforms(fold_in(key, k), len(own))) / place.axis.size
         else:
             part[:] = place.centres()[:, own]

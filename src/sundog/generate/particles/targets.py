@@ -6,7 +6,7 @@ it, so that tables that cut a column differently can all be matched. A coarse ce
 cells as the largest table over the same columns says, else as if the columns were independent inside the cell.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.estimate.consistency import Estimate
 from sundog.estimate.nonnegative import nonnegative
-from sundog.generate.particles.embedding import Embedding, Kind
+from sundog.generate.particles.embedding import Embedding
 from sundog.generate.particles.sliced_projection import largest_remainder, project
 from sundog.generate.particles.slices import TargetMeasure
 from sundog.queries import Marginal
@@ -41,11 +41,10 @@ def grains(schema: Schema, queries: Sequence[Marginal]) -> tuple[Axis, ...]:
 
 def make_targets(
     key: Key,
-    schema: Schema,
     *,
     estimates: Sequence[Estimate],
     axes: tuple[Axis, ...],
-    kind: Kind,
+    embed: Callable[[Sequence[Axis]], Embedding],
     projection: Projection,
     particles: int,
 ) -> tuple[TargetMeasure, ...]:
@@ -54,7 +53,7 @@ def make_targets(
     lifted: dict[int, tuple[Marginal, Float[np.ndarray, " cells"]]] = {}
     for number in sorted(range(len(estimates)), key=lambda number: -estimates[number].query.size):
         estimate = estimates[number]
-        measure = _probabilities(fold_in(key, number), schema, estimate, kind=kind, projection=projection)
+        measure = _probabilities(fold_in(key, number), estimate, embed=embed, projection=projection)
         finer = [lifted[k] for k in lifted if set(estimate.query.columns) <= set(estimates[k].query.columns)]
         lifted[number] = _on_grain(estimate.query, measure, own, finer=finer)
     found = [lifted[number] for number in range(len(estimates))]
@@ -62,11 +61,11 @@ def make_targets(
 
 
 def _probabilities(
-    key: Key, schema: Schema, estimate: Estimate, *, kind: Kind, projection: Projection
+    key: Key, estimate: Estimate, *, embed: Callable[[Sequence[Axis]], Embedding], projection: Projection
 ) -> Float[np.ndarray, " cells"]:
     if projection == "least squares":
         return nonnegative(estimate.counts, 1.0 if estimate.counts.sum() <= 0 else float(estimate.counts.sum()))
-    embedding = Embedding.of(schema, estimate.query.axes, kind=kind)
+    embedding = embed(estimate.query.axes)
     directions = embedding.directions(key, estimate.query, count=DIRECTIONS)
     return project(estimate.counts, embedding.along(estimate.query, directions))
 

@@ -108,8 +108,7 @@ def _add(
     if factor == 0:
         return
     own = np.asarray(penalty.coordinates)
-    weights = np.asarray(penalty.weights, dtype=np.float32)
-    slope = penalty.slope(weights @ positions[own], np)
+    slope = np.asarray(penalty.gradient(positions[own], np))
     window = (offset + np.arange(gradient.shape[1])) % positions.shape[1]
-    gradient[own] += (factor * weights[:, None] * slope[window]).astype(np.float32)
+    gradient[own] += (factor * slope[:, window]).astype(np.float32)
     touched[own] = True

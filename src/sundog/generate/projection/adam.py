@@ -136,7 +136,7 @@ def advanced(
     return replace(position, params=params, moments=moments, matrix=matrix), losses
 
 
-def descended(params: Params, problem: Problem, *, descent: Descent) -> Params:
+def descended(params: Params, problem: Problem, *, descent: Descent) -> Best:
     """The best parameters of a descent whose relaxed loss is the exact one (soft cells only)."""
     still = problem.sharpness(1.0)
     position = started(params, problem, descent=descent, sharpness=still)
@@ -150,7 +150,7 @@ def descended(params: Params, problem: Problem, *, descent: Descent) -> Params:
         best = best.better(position.params, loss)
         if halved > descent.halvings:
             break
-    return best.params
+    return best
 
 
 def respaced(position: Position, problem: Problem, *, sharpness: dict[Kind, float]) -> Position:

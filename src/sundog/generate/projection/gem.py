@@ -93,7 +93,7 @@ class GenerativeNetwork:
             return start
         maker = NetworkMaker(frame)
         table = SoftTable(frame, start.table.params, leaves)
-        weights = descended(start.weights, problem_of(table, released, maker=maker), descent=self.descent)
+        weights = descended(start.weights, problem_of(table, released, maker=maker), descent=self.descent).params
         return NetworkState(weights, SoftTable(frame, _soft_params(maker, weights), leaves))
 
     def _fresh(self, key: Key, frame: Frame, leaves: dict[str, Leaves]) -> NetworkState:

@@ -14,7 +14,7 @@ chooses, every earlier measurement stays in the loss). What differs from the pap
 - Rounding is unbiased, with independent randomness for every row and column.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
@@ -25,7 +25,7 @@ from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
-from sundog.estimate.bins import leaves_of, uniform_leaves
+from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
 from sundog.generate.base import check_measured
 from sundog.generate.projection.adam import Descent, Params, Problem, descended
 from sundog.generate.projection.forms import FORMS
@@ -38,6 +38,7 @@ from sundog.generate.projection.soft_table import (
     features,
     fresh_params,
     known_of,
+    public_params,
     rounded,
 )
 from sundog.queries import Query, answer
@@ -47,6 +48,9 @@ from sundog.released import Released
 
 Simplex = Literal["softmax", "sparsemax"]
 REFERENCE_ROWS = 100_000
+TRAPPED = 1.5
+"""A loss so far above the noise says that a public table was a bad start."""
+NOTHING_KNOWN: dict[str, Leaves] = {}
 
 
 @dataclass(frozen=True)
@@ -82,15 +86,24 @@ class RelaxedProjection:
         frame = Frame(schema, tuple(Axis.of(column) for column in schema.columns))
         return SoftTable(frame, fresh_params(key, frame, leaves=leaves, rows=self.rows, simplex=self.simplex), leaves)
 
+    def init_public(self, key: Key, schema: Schema, *, public: Rows) -> SoftTable:
+        """The same; fitted rows will start from those of a public table."""
+        return replace(self.init(key, schema), public=public)
+
     def fit(self, key: Key, state: SoftTable, *, released: Released) -> SoftTable:
         """Project onto all measurements; goes on from the given rows where they were fitted before."""
         check_measured(self, released)
-        table = restarted(key, state, held_frame(released, numbers=False), released=released, simplex=self.simplex)
-        if only_columns(released):
-            return table
-        maker = SoftMaker(table.frame, self.simplex)
-        params = descended(table.params, problem_of(table, released, maker=maker), descent=self.descent)
-        return replace(table, params=params)
+        frame = held_frame(released, numbers=False)
+
+        def fitted(start: SoftTable) -> tuple[SoftTable, float]:
+            table = restarted(key, start, frame, released=released, simplex=self.simplex)
+            if only_columns(released):
+                return table, 0.0
+            maker = SoftMaker(table.frame, self.simplex)
+            best = descended(table.params, problem_of(table, released, maker=maker), descent=self.descent)
+            return replace(table, params=best.params, descended=True), best.loss
+
+        return not_trapped(state, fitted)
 
     def answer(self, state: SoftTable, query: Query) -> Float[np.ndarray, " cells"]:
         """The expected answer of the rounded rows."""
@@ -128,9 +141,25 @@ def restarted(
 ) -> SoftTable:
     """The rows as they are, over the cells that are now asked about; fresh ones where nothing was known yet."""
     leaves = leaves_of(released)
-    if not goes_on(state, frame):
-        return SoftTable(frame, fresh_params(key, frame, leaves=leaves, rows=state.rows, simplex=simplex), leaves)
-    return SoftTable(frame, carried_params(state.params, state.frame, frame, leaves=leaves, simplex=simplex), leaves)
+    if goes_on(state, frame):
+        params = carried_params(state.params, state.frame, frame, leaves=leaves, simplex=simplex)
+    elif state.public is not None:
+        params = public_params(key, frame, leaves=leaves, rows=state.rows, simplex=simplex, public=state.public)
+    else:
+        params = fresh_params(key, frame, leaves=leaves, rows=state.rows, simplex=simplex)
+    return SoftTable(frame, params, leaves, public=state.public)
+
+
+def not_trapped(state: SoftTable, fitted: Callable[[SoftTable], tuple[SoftTable, float]]) -> SoftTable:
+    """The fitted rows; if they started from a public table and do not fit, those that started afresh, if they fit better.
+
+    Rows that are sure of a wrong label let go of it slowly, and a descent may end before: its loss, about 1 at the noise, tells.
+    """
+    table, loss = fitted(state)
+    if state.public is None or loss <= TRAPPED:
+        return table
+    other, less = fitted(replace(state, public=None, descended=False, leaves=NOTHING_KNOWN))
+    return replace(other, public=state.public) if less < loss else table
 
 
 def goes_on(state: SoftTable, frame: Frame) -> bool:

@@ -36,6 +36,7 @@ from sundog.generate.projection.rap import (
     SoftMaker,
     goes_on,
     held_frame,
+    not_trapped,
     only_columns,
     problem_of,
     restarted,
@@ -102,18 +103,27 @@ class AnnealedProjection:
         frame = Frame(schema, tuple(None if _number(column) else Axis.of(column) for column in schema.columns))
         return SoftTable(frame, fresh_params(key, frame, leaves=leaves, rows=self.rows, simplex=self.simplex), leaves)
 
+    def init_public(self, key: Key, schema: Schema, *, public: Rows) -> SoftTable:
+        """The same; fitted rows will start from those of a public table."""
+        return replace(self.init(key, schema), public=public)
+
     def fit(self, key: Key, state: SoftTable, *, released: Released) -> SoftTable:
         """Project onto all measurements, from the given rows where they are held alike."""
         check_measured(self, released)
         frame = held_frame(released, numbers=True)
-        table = restarted(key, state, frame, released=released, simplex=self.simplex)
-        if only_columns(released):
-            return table
-        problem = problem_of(table, released, maker=SoftMaker(table.frame, self.simplex))
-        first = self.annealing.start(warm=state.descended and goes_on(state, frame))
-        return replace(table, params=self.annealed(table.params, problem, first=first), descended=True)
 
-    def annealed(self, params: Params, problem: Problem, *, first: float) -> Params:
+        def fitted(start: SoftTable) -> tuple[SoftTable, float]:
+            table = restarted(key, start, frame, released=released, simplex=self.simplex)
+            if only_columns(released):
+                return table, 0.0
+            problem = problem_of(table, released, maker=SoftMaker(table.frame, self.simplex))
+            warm = start.public is not None or (start.descended and goes_on(start, frame))
+            best = self.annealed(table.params, problem, first=self.annealing.start(warm=warm))
+            return replace(table, params=best.params, descended=True), best.loss
+
+        return not_trapped(state, fitted)
+
+    def annealed(self, params: Params, problem: Problem, *, first: float) -> Best:
         """The rows of least exact loss on the way from soft to sharp thresholds."""
         sharpness = problem.sharpness(first)
         position = self._paced(started(params, problem, descent=self.descent, sharpness=sharpness), first)
@@ -132,7 +142,7 @@ class AnnealedProjection:
             if softest > self.annealing.last:
                 break
             position = respaced(self._paced(position, softest), problem, sharpness=sharpness)
-        return best.params
+        return best
 
     def _stalled(self, loss: float, before: float | None) -> bool:
         return before is not None and loss > before * (1 - self.annealing.tolerance)

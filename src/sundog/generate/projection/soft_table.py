@@ -33,7 +33,7 @@ from sundog.generate.independent import systematic
 from sundog.lazy_jax import Array, jax, jnp
 from sundog.queries.halfspace import GRID
 from sundog.random.draws import draw_within
-from sundog.random.keys import Key, permutation, split, uniforms
+from sundog.random.keys import Key, fold_in, permutation, split, uniforms
 from sundog.released import Released
 
 Params = dict[str, Any]
@@ -47,6 +47,8 @@ PLACE, VALUE, EMBEDDED, MISSING = range(4)
 """The features of a number."""
 SURE = 0.98
 """How sure a fresh row is of being missing or not."""
+PUBLIC = 0.98
+"""How sure a row that starts from a public one is of its labels."""
 
 
 @dataclass(frozen=True)
@@ -109,13 +111,14 @@ class Frame:
 class SoftTable:
     """The rows: how they are held, the parameters, and the leaves by which a cell becomes a value.
 
-    descended: whether they were moved towards anything but single columns.
+    descended: whether they were moved towards anything but single columns. public: a public table to start from.
     """
 
     frame: Frame
     params: Params
     leaves: dict[str, Leaves]
     descended: bool = False
+    public: Rows | None = None
 
     @property
     def rows(self) -> int:
@@ -139,6 +142,32 @@ def fresh_params(key: Key, frame: Frame, *, leaves: dict[str, Leaves], rows: int
         if column.nullable:
             gone = permutation(gone_key, rows) < _missing(known) * rows
             params["absent"][column.name] = jnp.asarray(np.where(gone, 1, -1) * np.log(SURE / (1 - SURE)), jnp.float32)
+    return params
+
+
+def public_params(
+    key: Key, frame: Frame, *, leaves: dict[str, Leaves], rows: int, simplex: str, public: Rows
+) -> Params:
+    """Rows of a public table, a little of every column's own distribution mixed in so that any cell can be reached.
+
+    A number is its rank among these rows: their relations are the public table's, every column is as measured.
+    """
+    params = fresh_params(key, frame, leaves=leaves, rows=rows, simplex=simplex)
+    ends = np.arange(rows) * (len(public) / rows) + float(uniforms(key, 1)[0]) * len(public) / rows
+    chosen = permutation(key, len(public))[ends.astype(np.int64) % len(public)]
+    for column, axis in zip(frame.schema.columns, frame.held, strict=True):
+        codes = public.column(column.name)[chosen]
+        if axis is not None:
+            chances = np.repeat((1 - PUBLIC) * leaves[column.name].shares(axis)[:, None], rows, axis=1) + 1e-6
+            chances[axis.cells(codes), np.arange(rows)] += PUBLIC
+            logits = np.log(chances / chances.sum(axis=0)) if simplex == "softmax" else chances / chances.sum(axis=0)
+            params["logits"][column.name] = jnp.asarray(logits, jnp.float32)
+            continue
+        ranks = np.argsort(np.argsort(codes + uniforms(fold_in(key, frame.schema.position(column.name)), rows)))
+        params["numbers"][column.name] = jnp.asarray((ranks + 0.5) / rows, jnp.float32)
+        if column.nullable:
+            gone = np.where(codes == column.missing, 1, -1) * np.log(SURE / (1 - SURE))
+            params["absent"][column.name] = jnp.asarray(gone, jnp.float32)
     return params
 
 

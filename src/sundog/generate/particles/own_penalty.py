@@ -1,0 +1,79 @@
+"""A user's own penalty: any differentiable function of the particles, by the names of their columns (PrivPGD, Eq. 7: R).
+
+    def fewer_old_and_rich(columns):
+        return (columns["age"] * columns["income"]).mean()
+
+    Particles(penalty=fewer_old_and_rich, penalty_strength=0.1)
+
+The function gets a dictionary and returns one number that is to be small. A number column is an array of values in [0, 1]
+(by its public bounds; missing: the middle), one per particle; a column of labels is an array (labels, particles) of
+memberships that sum to 1: on the line a particle between two cells belongs partly to both, elsewhere the closer a label, the
+more. It is written in jax.numpy, and its gradient is JAX's. It sees released values and particles only, so it costs no
+privacy; what it needs to know of the table has to be measured like anything else.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from sundog.domain import Numeric, Schema
+from sundog.generate.particles.declared_penalties import cell_values
+from sundog.generate.particles.embedding import Embedding, Place
+from sundog.lazy_jax import jax, jnp
+
+PenaltyFunction = Callable[[dict[str, Any]], Any]
+NEAR = 50.0
+"""How fast a membership falls with the squared distance from a label's point."""
+
+
+@dataclass(frozen=True)
+class OwnPenalty:
+    """The function, and how coordinates become columns."""
+
+    function: PenaltyFunction
+    schema: Schema
+    embedding: Embedding
+    strength: float
+
+    @property
+    def coordinates(self) -> tuple[int, ...]:
+        """All of them."""
+        return tuple(range(self.embedding.coordinates))
+
+    def strength_at(self, progress: Any, numpy_like: ModuleType) -> Any:
+        """The same all along."""
+        return self.strength
+
+    def gradient(self, positions: Any, numpy_like: ModuleType) -> Any:
+        """The number of particles times dR/dz, by JAX."""
+        return self._slope(positions) * positions.shape[1]
+
+    @cached_property
+    def _slope(self) -> Any:
+        return jax.jit(jax.grad(lambda positions: self.function(self.columns(positions))))
+
+    def columns(self, positions: Any) -> dict[str, Any]:
+        """What the function sees of the particles."""
+        return {place.axis.column: self._column(place, positions) for place in self.embedding.places}
+
+    def _column(self, place: Place, positions: Any) -> Any:
+        own = positions[place.first : place.first + place.dimensions]
+        if not isinstance(self.schema.column(place.axis.column), Numeric):
+            cells = _memberships(place, own) / place.axis.widths[:, None]
+            return cells[place.axis.cell_of]
+        values = np.nan_to_num(cell_values(self.schema, place.axis), nan=0.5)
+        return jnp.interp(own[0], place.centres()[0], values)
+
+
+def _memberships(place: Place, own: Any) -> Any:
+    """How far each particle belongs to each cell; they sum to 1."""
+    if place.on_line:
+        last = place.axis.size - 1
+        at = jnp.clip(own[0] * place.axis.size - 0.5, 0.0, last)
+        return jnp.maximum(0.0, 1.0 - jnp.abs(at[None, :] - np.arange(last + 1)[:, None]))
+    gaps = jnp.square(own[:, None, :] - place.centres()[:, :, None]).sum(axis=0)
+    return jax.nn.softmax(-NEAR * gaps, axis=0)
