@@ -1,4 +1,4 @@
-"""How long evaluation takes: all metrics but learning on 200,000 rows x 29 columns (ACS New York, resampled).
+"""How long evaluation takes: all metrics but learning on up to 1,000,000 rows x 29 columns (ACS New York, resampled).
 
 python benchmarks/evaluate_speed.py [--rows 200000] [--json]
 """
@@ -16,7 +16,7 @@ from harness import DATA, Case, bars, markdown, mean_by_case, publish
 DATASET = "acs2024_ny_multitask"
 PICTURED = {"all": "CPU s", "rss_mb": "peak MB"}
 SHORT = {"rows": [50_000], "seeds": 1}
-FULL = {"rows": [50_000, 200_000], "seeds": 1}
+FULL = {"rows": [50_000, 200_000, 1_000_000], "seeds": 1}
 
 
 def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
