@@ -424,8 +424,8 @@ def test_missing_files_are_told(client, tmp_path):
 
 
 def test_a_worker_that_finds_an_outcome_does_nothing(client, data, tmp_path):
-    """Started twice on the same folder, a run spends once."""
-    ran(client, data, tmp_path)
+    """Started twice on the same folder, a run spends once, also where its release may be replaced."""
+    ran(client, data, tmp_path, replace="yes")
     once = spent(tmp_path)
     for request in (tmp_path / "home").rglob("request.json"):
         worker.main(request.parent)
