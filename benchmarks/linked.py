@@ -4,10 +4,13 @@ python benchmarks/linked.py [--full] [--json]
 
 Figures per table are those of sundog.evaluate.linked (total variation; lower is better), at epsilon 1 and delta 1e-9 per root.
 `dealt` is the floor: the real tables with the rows of every child table given to random parents. `dependent` restricts a figure
-to the pairs of columns in which that floor is at least 0.1 off. `flat tv2` is what `auto` reaches with the same budget on the root
-table alone. `scale` makes up 100,000 roots with 5 children of 15 columns each.
+to the pairs of columns in which that floor is off by at least 0.1 more than two such deals are from each other, which is
+chance (`chance`): tables of many cells differ by it although nothing depends on anything. `flat tv2` is what `auto` reaches with the same budget on the root
+table alone. `scale` makes up 100,000 roots with 5 children of 15 columns each. Pictures of known distributions
+(linked_pictures.py) lie beside the results.
 """
 
+import json
 import tempfile
 import time
 from collections.abc import Mapping
@@ -15,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import harness
-from harness import DATA, Case, bars, markdown, mean_by_case, publish
+from harness import DATA, Case, bars, curves, markdown, mean_by_case, publish
+from linked_pictures import pictures
 
 EPSILON, DELTA = 1.0, 1e-9
 TABLES = ("acs2024_ny", "acs2024_wy", "acs2011_us", "berka_accounts", "berka_transactions", "diabetes130")
@@ -37,23 +41,68 @@ def _package(folder: Path, name: str, seed: int) -> dict[str, Any]:
     import sundog
 
     place = DATA / "linked" / name / "datapackage.json"
+    document = _document(place)
     options = {"epsilon": EPSILON, "delta": DELTA, "dataset": name, "ledger": folder / "ledger", "seed": seed}
     begin = time.process_time()
-    model = sundog.Synthesizer(place, **options).fit(place)
+    model = sundog.Synthesizer(document, **options).fit(place)
     made = model.sample()
     spent = time.process_time() - begin
-    found = sundog.evaluate_linked(place, made, schema=place, dataset=name, ledger=folder / "ledger")
-    floor = {(score.table, score.name): score.value for score in found.floor}
+    found = sundog.evaluate_linked(place, made, schema=document, dataset=name, ledger=folder / "ledger")
     figures: dict[str, Any] = {"cpu": spent, "roots": len(made[model.schema.package.root.name])}
+    figures |= _figures(found, _chance(model.schema, place))
+    seen = pictures(name, _frames(model.schema, place), {table: rows.to_pandas() for table, rows in made.items()})
+    figures |= {title: each["tv"] for title, each in seen.items()}
+    return figures | {"flat tv2": _flat(place, options), "pictures": seen}
+
+
+def _document(place: Path) -> dict[str, Any]:
+    """The package; transactions are a sequence in time, so the number of a transaction within its account is left out."""
+    document: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    for resource in document["resources"]:
+        if resource["name"] == "transactions":
+            resource["orderBy"] = ["date"]
+            fields = resource["schema"]["fields"]
+            resource["schema"]["fields"] = [each for each in fields if each["name"] != "sequence"]
+    return document
+
+
+def _figures(found: Any, chance: Mapping[tuple[str, str], Any]) -> dict[str, float]:
+    floor = {(score.table, score.name): score for score in found.floor}
+    figures: dict[str, float] = {}
     for score in found.scores:
-        figures[f"{score.table}: {score.name}"] = score.value
-        figures[f"{score.table}: {score.name}, dealt"] = floor[score.table, score.name]
-        known = next(each.parts for each in found.floor if (each.table, each.name) == (score.table, score.name))
-        strong = [pair for pair, gap in known.items() if gap >= DEPENDENT]
+        named, dealt = f"{score.table}: {score.name}", floor[score.table, score.name]
+        figures |= {named: score.value, f"{named}, dealt": dealt.value}
+        parts = chance[score.table, score.name].parts if (score.table, score.name) in chance else {}
+        strong = [pair for pair, gap in dealt.parts.items() if pair in parts and gap - parts[pair] >= DEPENDENT]
         if strong:
-            figures[f"{score.table}: {score.name}, dependent"] = _mean(score.parts, strong)
-            figures[f"{score.table}: {score.name}, dependent, dealt"] = _mean(known, strong)
-    return figures | {"flat tv2": _flat(place, options)}
+            figures[f"{named}, dependent"] = _mean(score.parts, strong)
+            figures[f"{named}, dependent, dealt"] = _mean(dealt.parts, strong)
+            figures[f"{named}, dependent, chance"] = _mean(parts, strong)
+            figures[f"{named}, dependent, times better"] = _mean(dealt.parts, strong) / _mean(score.parts, strong)
+    return figures
+
+
+def _chance(schema: Any, place: Path) -> dict[tuple[str, str], Any]:
+    """How far two deals of the real tables are apart."""
+    from sundog.api.linked import located
+    from sundog.evaluate.linked import linked_scores
+    from sundog.random.keys import key_of
+    from sundog.sources import open_table
+    from sundog.sources.linked import LinkedSource
+
+    tables = located(schema.package, place)
+    source = LinkedSource(schema.package, {name: open_table(path) for name, path in tables.items()})
+    first, second = (source.dealt(key_of(seed)) for seed in (1, 2))
+    return {
+        (each.table, each.name): each for each in linked_scores(schema, real=first, synthetic=second, learning=False)
+    }
+
+
+def _frames(schema: Any, place: Path) -> dict[str, Any]:
+    from pyarrow import parquet
+
+    tables = [table for table in schema.package.tables if table.path is not None]
+    return {table.name: parquet.read_table(place.parent / table.path).to_pandas() for table in tables}
 
 
 def _mean(parts: Mapping[str, float], names: list[str]) -> float:
@@ -130,6 +179,13 @@ def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
     scale = [Case(f"{sizes['roots']} roots with 5 children", {"roots": sizes["roots"]})]
     results += harness.run("linked", scale, work=work, seeds=range(1), fresh=fresh)
     lines = mean_by_case(results)
+    for line in results:
+        for title, each in line.get("result", {}).get("pictures", {}).items():
+            series = {side: {float(at): share for at, share in each[side].items()} for side in ("real", "synthetic")}
+            picture = curves(series, x=f"{title} ({line['case']})", y="share")
+            publish(
+                f"linked_{line['case']}_{title.replace(' ', '_')}", each, table=f"TV {each['tv']:.3f}", picture=picture
+            )
     publish("linked", lines, table=table(lines), picture=bars(lines, PICTURED))
     return lines
 

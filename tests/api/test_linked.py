@@ -115,6 +115,69 @@ def test_surprises_end_in_tables(name, frames, tmp_path):
     assert set(made["persons"]["parent"]) <= set(made["homes"]["id"])
 
 
+def test_a_release_without_children_is_verified_remade_and_evaluated(frames, tmp_path):
+    from typer.testing import CliRunner
+
+    from sundog.cli.app import app
+
+    empty = SURPRISES["no children at all"](frames)
+    write(tmp_path, empty)
+    out, ledger = tmp_path / "out", ["--ledger", str(tmp_path / "ledger")]
+    call = ["synthesize", str(tmp_path), "--epsilon", "20", "--yes", "--delta", "1e-6", "-o", str(out), *ledger]
+    made = CliRunner().invoke(app, call)
+    assert made.exit_code == 0, made.output
+    assert not len(pd.read_csv(out / "synthetic.cards.csv"))
+    assert verify(out, ledger=tmp_path / "ledger").differences == ()
+    page = (out / "report.html").read_text()
+    assert "In short" in page
+    assert "<summary>The values" in page
+    schema = ["--schema", str(tmp_path / "datapackage.json")]
+    assert (
+        CliRunner()
+        .invoke(app, ["evaluate", "--real", str(tmp_path), "--synthetic", str(out), *schema, *ledger])
+        .exit_code
+        == 0
+    )
+    remade = CliRunner().invoke(app, ["generate", str(out / "released.json"), "-o", str(tmp_path / "again")])
+    assert remade.exit_code == 0
+
+
+def test_keys_with_odd_characters_in_a_database(frames, tmp_path):
+    import duckdb
+
+    odd = ["a,b", 'q"', "é ü", "line\nend", " lead", "0", "00", "NaN", "null", "x'y", "\t", "1e5"]
+    name = {k: f"{odd[k % len(odd)]}|{k}" for k in range(1, 500_000)}
+    held = {table: rows.copy() for table, rows in frames.items()}
+    for table, key in (
+        ("homes", "id"),
+        ("persons", "parent"),
+        ("visits", "parent"),
+        ("persons", "id"),
+        ("cards", "parent"),
+    ):
+        held[table][key] = held[table][key].map(name)
+    place = tmp_path / "homes.duckdb"
+    connection = duckdb.connect(str(place))
+    for table, rows in held.items():
+        connection.register("given", rows)
+        connection.execute(f'CREATE TABLE "{table}" AS SELECT * FROM given')
+        connection.unregister("given")
+    connection.close()
+    options = {
+        "epsilon": 4.0,
+        "delta": 1e-6,
+        "dataset": "homes",
+        "ledger": tmp_path / "l",
+        "seed": 1,
+        "neighbours": "replace",
+    }
+    made = sundog.Synthesizer(package(kind="string"), **options).fit(str(place)).sample()
+    plain = sundog.Synthesizer(package(), **options | {"ledger": tmp_path / "m"}).fit(frames).sample()
+    counts = [len(side["persons"]) / len(side["homes"]) for side in (made, plain)]
+    assert counts[0] == pytest.approx(counts[1], abs=0.25)  # no link is lost
+    assert counts[0] == pytest.approx(len(frames["persons"]) / 400, abs=0.25)
+
+
 def test_keys_as_text(frames, tmp_path):
     text = {
         name: table.astype({key: str for key in ("id", "parent") if key in table}) for name, table in frames.items()

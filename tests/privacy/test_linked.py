@@ -227,11 +227,11 @@ def test_a_query_that_understates_the_weight_of_a_root_fails():
 
 
 def test_a_source_that_numbers_rows_over_all_roots_fails():
-    real = linked._joined
+    real = linked.joined_keys
 
     def first_parent(wanted, keys):
         place, above = real(wanted, keys)
         return place, np.zeros_like(above)
 
-    with mock.patch.object(linked, "_joined", first_parent), pytest.raises((AssertionError, UserError)):
+    with mock.patch.object(linked, "joined_keys", first_parent), pytest.raises((AssertionError, UserError)):
         check_alone(CROWDED, [PLAIN, CROWDED])

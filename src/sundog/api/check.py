@@ -14,10 +14,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from sundog.api.linked import located
 from sundog.api.options import Charged
 from sundog.domain import Schema
+from sundog.domain.linked.reading import declared
+from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.unit import PrivacyUnit
+from sundog.errors import UserError
 from sundog.private.check import BRAND, Finding, KeyCheck, TableCheck, check_rows
+from sundog.private.check_linked import LinkedCheck, check_links
 
 MEND = 0.05
 """From this share of the cells on, a finding is to be mended; below, to be looked at."""
@@ -32,29 +37,44 @@ def check_table(
     dataset: str | None = None,
     ledger: str | Path | None = None,
     sql: str | None = None,
-) -> TableCheck:
+) -> TableCheck | LinkedCheck:
     """Count what became of the cells: read, missing, unreadable, clamped, no listed label; lines; keys; rows per unit.
 
     CONFIDENTIAL: the counts are exact, and the ledger records the disclosure first.
 
     Args:
-        data: the private table: a frame or a path.
-        schema: the schema that it is to be read with.
+        data: the private table: a frame or a path; linked tables by name or where they lie.
+        schema: the schema that it is to be read with; of linked tables their Data Package, and their links are counted too.
         unit: the column that names the people to protect.
         rows_per_unit: how many rows of one unit would be used at most.
         dataset: the ledger's account; default: the schema's name, else the file's name.
         ledger: the path of the ledger; default: in your data directory, or $SUNDOG_LEDGER.
         sql: what to read from a database.
     """
-    public, charged = Schema.of(schema), Charged(ledger, dataset)
+    public, charged = declared(schema), Charged(ledger, dataset)
     path = data if isinstance(data, str | Path) else None
+    if isinstance(public, LinkedSchema):
+        if unit is not None or rows_per_unit != 1 or sql is not None:
+            raise UserError(
+                "check: a package says itself whom it protects and where its tables are; leave out unit and sql."
+            )
+        account = charged.account(public.name, path)
+        return check_links(located(public.package, data), public, dataset=account, ledger=charged.open_ledger())
     protected = PrivacyUnit("add-remove", unit, rows_per_unit)
     account = charged.account(public.name, path)
     return check_rows(data, public, unit=protected, dataset=account, ledger=charged.open_ledger(), sql=sql)
 
 
-def check_document(found: TableCheck) -> dict[str, Any]:
+def check_document(found: TableCheck | LinkedCheck) -> dict[str, Any]:
     """Everything as plain JSON, with the brand."""
+    if isinstance(found, LinkedCheck):
+        return {
+            "confidential": True,
+            "brand": BRAND,
+            "dataset": found.dataset,
+            "tables": {name: check_document(table) for name, table in found.tables.items()},
+            "links": {name: [asdict(each) for each in links] for name, links in found.links.items()},
+        }
     return {
         "confidential": True,
         "brand": BRAND,
@@ -81,8 +101,14 @@ def verdict(found: TableCheck) -> str:
     return "Read well; what follows is worth a look."
 
 
-def check_lines(found: TableCheck) -> list[str]:
+def check_lines(found: TableCheck | LinkedCheck) -> list[str]:
     """The whole for a terminal: a table of shares, then every finding with its remedy."""
+    if isinstance(found, LinkedCheck):
+        lines = [BRAND]
+        for name, table in found.tables.items():
+            links = [_said("rows", finding) for finding in found.links.get(name, ())]
+            lines += ["", f"== {name}", *check_lines(table)[2:], *(links or ["Its keys fit as declared."])]
+        return lines
     lines = [BRAND, "", f"{found.rows:,} rows. {verdict(found)}", ""]
     width = max(len(column.name) for column in found.columns)
     lines.append(f"{'column':<{width}}  {'kind':<9}{'read':>8}{'missing':>9}{'unread':>8}{'no label':>9}{'clamped':>9}")

@@ -15,12 +15,12 @@ from sundog.domain.linked.reading import declared
 from sundog.domain.linked.views import LinkedSchema
 from sundog.errors import UserError
 from sundog.evaluate.linked import LinkedScore, linked_scores
+from sundog.evaluate.reading import open_synthetic
 from sundog.private.account_name import account_name
 from sundog.private.disclose import BRAND, disclose_views
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTables
 from sundog.random.keys import key_of
-from sundog.sources import open_table
 from sundog.sources.linked import LinkedSource
 
 
@@ -86,9 +86,9 @@ def evaluate_linked(
     public = declared(schema)
     if not isinstance(public, LinkedSchema):
         raise UserError("evaluate_linked: the schema is of one table; use evaluate_tables.")
-    made = LinkedSource(
-        public.package, {name: open_table(table) for name, table in _synthetic(public, synthetic).items()}
-    )
+    schemas = {table.name: table.schema for table in public.package.tables}
+    sources = {name: open_synthetic(table, schemas[name]) for name, table in _synthetic(public, synthetic).items()}
+    made = LinkedSource(public.package, sources)
     made.check(public.names)
     account = account_name(dataset, schema=public.name)
     opened = ledger if isinstance(ledger, Ledger) else Ledger(None if ledger is None else Path(ledger))

@@ -1,16 +1,18 @@
 """Linked tables in Python: `Synthesizer(package).fit({"households": frame, "persons": frame})`, then `sample()` by name.
 
-A model of linked tables holds public values only, like any other. It does not answer questions, and is not adjusted.
+A model of linked tables holds public values only, like any other. It is not adjusted.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pyarrow as pa
 
+from sundog.api.answer import Asked, Names, Probabilities
+from sundog.api.answer_linked import ask_linked
 from sundog.api.fitted import load_fitted, save_fitted
 from sundog.api.options import Generation, Privacy
 from sundog.api.release import finish_release
@@ -30,6 +32,7 @@ from sundog.methods.recipes import METHODS
 from sundog.private.curator import Curator
 from sundog.random.keys import Key, key_of, split
 from sundog.released import Released
+from sundog.report.answer_table import AnswerTable
 from sundog.report.linked_page import write_linked_report
 from sundog.report.record import Record
 from sundog.report.words import warning_sentences
@@ -178,11 +181,23 @@ class LinkedModel:
         """Synthetic tables by name, with so many roots."""
         return self.rows(rows, seed=seed, where=where).to_arrow()
 
-    def answer(self, **asked: Any) -> NoReturn:
-        """Refused: answers are for one table."""
-        raise UserError(
-            "answer: it is for one table; count on the tables that sample() gives, which have no error bars."
-        )
+    def answer(
+        self,
+        *,
+        by: Names = None,
+        where: str | None = None,
+        count: bool = False,
+        share: Names = None,
+        mean: Names = None,
+        sum: Names = None,
+        quantile: Probabilities = None,
+        confidence: float = 0.95,
+    ) -> AnswerTable:
+        """Numbers of a table, beside its parent's columns, each with an interval and its origin; columns are `table.column`.
+
+        Counts are of roots. In tables below, each root counts once, its rows in equal parts, as they were measured.
+        """
+        return ask_linked(self.released, self.rows, Asked(by, where, count, share, mean, sum, quantile, confidence))
 
     def report(self, path: str | Path, *, rows: LinkedRows | None = None) -> None:
         """Write the public report on these tables as one HTML page."""

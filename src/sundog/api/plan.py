@@ -12,10 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sundog.api.options import Privacy
+from sundog.api.linked import linked_privacy, linked_search
+from sundog.api.options import Generation, Privacy
 from sundog.domain import Schema
+from sundog.domain.linked.reading import declared
+from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
+from sundog.methods.linked import expected_of_views
 from sundog.methods.plan import Expected, expected
 from sundog.methods.recipe import Recipe
 from sundog.methods.recipes import recipe_of
@@ -98,26 +102,42 @@ def plan(
     """Expected errors of columns, pairs, means and medians for some epsilons; and the epsilon that wanted errors need.
 
     `column_error` is wanted of every column, `pair_error` of all pairs or, as {"income": 0.03}, of those with a column:
-    total variation, the part of the rows that would have to change. Reads no data.
+    total variation, the part of the rows that would have to change. Reads no data. Of a Data Package of linked tables, `rows` is the
+    number of roots, each of which counts once in every table.
     """
-    facts, recipe = Schema.of(schema), recipe_of(method)
+    facts, recipe = declared(schema), recipe_of(method)
     whole_number("rows", rows)
-    unit = Privacy(neighbours=neighbours, unit=None if rows_per_unit == 1 else "unit", rows_per_unit=rows_per_unit)
+    privacy = Privacy(neighbours=neighbours, unit=None if rows_per_unit == 1 else "unit", rows_per_unit=rows_per_unit)
+    foretold = _foretold(facts, recipe.name, privacy, rows)
 
     def at(value: float) -> AtBudget:
         budget = Budget(epsilon=value, delta=delta)
         settled = recipe.settled(facts, rho=budget.total_rho("zcdp"))
         rho = budget.total_rho("zcdp" if settled.rule.selects else "gaussian")
-        return AtBudget(value, expected(facts, rows=rows, rho=rho, unit=unit.protected_unit(), recipe=settled))
+        return AtBudget(value, foretold(rho, settled))
 
-    wanted = _wanted(column_error, pair_error, facts, recipe)
+    wanted = _wanted(column_error, pair_error, facts)
+    if any(name.startswith("pairs") for name in wanted) and not foretold(1.0, recipe).pairs:
+        raise UserError(
+            f"plan: errors of pairs are not foretold for method {recipe.name!r} or a single column; use auto."
+        )
     each = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
     needed = _needed(at, wanted) if wanted else None
     return Plan(rows, delta, recipe.name, tuple(at(float(value)) for value in each), wanted, needed)
 
 
+def _foretold(schema: Schema, method: str, privacy: Privacy, rows: int) -> Callable[[float, Recipe], Expected]:
+    """What to expect of a recipe at a budget of rho, for one table or for linked ones."""
+    if not isinstance(schema, LinkedSchema):
+        unit = privacy.protected_unit()
+        return lambda rho, recipe: expected(schema, rows=rows, rho=rho, unit=unit, recipe=recipe)
+    linked_search(Generation(method=method))
+    root = linked_privacy(privacy, schema).protected_unit()
+    return lambda rho, _: expected_of_views(schema, roots=rows, rho=rho, unit=root)
+
+
 def _wanted(
-    column_error: float | None, pair_error: float | Mapping[str, float] | None, schema: Schema, recipe: Recipe
+    column_error: float | None, pair_error: float | Mapping[str, float] | None, schema: Schema
 ) -> dict[str, float]:
     """The wanted errors: of "columns", and of pairs by column or "*"."""
     made = {} if column_error is None else {"columns": column_error}
@@ -131,10 +151,6 @@ def _wanted(
             raise UserError(
                 f"plan: found {error!r} as the wanted error of {name}; it must lie between 0 and 1 (0 and 100 %)."
             )
-    if pairs and not expected(schema, rows=1000, rho=1.0, unit=Privacy().protected_unit(), recipe=recipe).pairs:
-        raise UserError(
-            f"plan: errors of pairs are not foretold for method {recipe.name!r} or a single column; use auto."
-        )
     return made
 
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,7 +14,9 @@ from sundog.cli.output import say
 from sundog.errors import UserError
 
 if TYPE_CHECKING:
-    from sundog.api.answer import Answers
+    from sundog.api.answer import Asked
+    from sundog.released import Released
+    from sundog.report.answer_table import AnswerTable
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a release, or its released.json.")]
 By = Annotated[str | None, typer.Option(help="One to three columns, separated by commas.")]
@@ -50,19 +52,21 @@ class Asking:
 def answer(folder: Folder, *, asking: Asking, csv: Csv = None, force: o.Force = False, json: o.AsJson = False) -> None:
     """Answer questions from a release: counts, shares, means, sums, quantiles, each with an interval and its origin.
 
-    Public values only; it costs no privacy. Repeat --mean, --share and so on to ask for several.
+    Public values only; it costs no privacy. Repeat --mean, --share and so on to ask for several. Of linked tables, columns are
+    written TABLE.COLUMN.
     """
-    from sundog.api.answer import Asked, question_of
+    from sundog.api.answer import Asked
     from sundog.api.release_folder import refuse_inside_release
+    from sundog.released import Released
 
-    answers = _answers(folder)
-    schema = answers.schema
-    read = {"by": _columns(asking.by, schema.names), "quantile": _quantiles(asking.quantile)}
-    question = question_of(schema, Asked(**(vars(asking) | read)))
+    path = folder / "released.json" if folder.is_dir() else folder
+    released = Released.load(path)
+    read = {"by": _columns(asking.by, released.schema.widened.names), "quantile": _quantiles(asking.quantile)}
+    asked = Asked(**(vars(asking) | read))
     if csv is not None:
         refuse_inside_release(csv)
         prepare_file(csv, force=force)
-    found = answers.ask(question, where=asking.where)
+    found = _answered(released, asked, path)
     if csv is not None:
         from pyarrow import csv as arrow_csv
 
@@ -71,28 +75,25 @@ def answer(folder: Folder, *, asking: Asking, csv: Csv = None, force: o.Force = 
     say(found.to_json(), lines, as_json=json)
 
 
-def _answers(folder: Path) -> "Answers":
-    """What answers from a release; synthetic rows are made only where a question needs them."""
-    from sundog.api.answer import Answers
-    from sundog.domain.linked.reading import refuse_linked
-    from sundog.domain.rows import Rows
-    from sundog.released import Released
+def _answered(released: "Released", asked: "Asked", path: Path) -> "AnswerTable":
+    """The answers from a release; synthetic rows are made only where a question needs them."""
+    from sundog.api.answer import Answers, question_of
+    from sundog.api.answer_linked import ask_linked
+    from sundog.api.making import linked_names
 
-    path = folder / "released.json" if folder.is_dir() else folder
-
-    def rows() -> Rows:
+    def rows() -> Any:
         from sundog.api.model import load
 
         if not (path.parent / "model.json").exists():
             raise UserError(
-                f"{str(folder)!r} holds measurements but no model, and this question needs synthetic rows, since no released "
+                f"{str(path.parent)!r} holds measurements but no model, and this question needs synthetic rows, since no released "
                 "measurement covers it; make them with: sundog generate."
             )
-        return load(path.parent).rows()  # type: ignore[return-value]  # of one table, as was checked
+        return load(path.parent).rows()
 
-    released = Released.load(path)
-    refuse_linked(released.schema, "answer")
-    return Answers(released, rows)
+    if linked_names(released.schema):
+        return ask_linked(released, rows, asked)
+    return Answers(released, rows).ask(question_of(released.schema.widened, asked), where=asked.where)
 
 
 def _columns(text: str | None, names: tuple[str, ...]) -> list[str]:

@@ -34,7 +34,7 @@ def check(
     with progress("reading the table"):
         from sundog.api.check import check_document, check_lines, check_table
 
-        facts = table.amend(load_schema(schema))
+        facts = table.amend(load_schema(schema, linked=True))
         found = check_table(table.data, facts, unit=unit, rows_per_unit=rows_per_unit, sql=table.sql, **vars(charged))
         document = check_document(found)
         if out is not None:

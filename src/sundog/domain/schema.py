@@ -113,7 +113,8 @@ class Schema:
         if "resources" in document and "fields" not in document:
             raise UserError(
                 "schema: this is a Data Package of linked tables, and what was asked is for one table. Linked tables can be "
-                "synthesized, measured, generated, evaluated and verified; for the rest give the schema of one table."
+                "planned, checked, synthesized, measured, generated, asked, evaluated and verified; for the rest give the schema of "
+                "one table."
             )
         return Schema(**read_document(document))
 

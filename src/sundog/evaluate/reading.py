@@ -70,11 +70,11 @@ def check_synthetic(source: Source, schema: Schema, *, name: str) -> None:
         )
 
 
-def read_synthetic(source: Source, schema: Schema, *, name: str) -> SyntheticTable:
-    """The rows, and a note for each thing that does not fit the schema."""
+def read_synthetic(source: Source, schema: Schema, *, name: str, empty: bool = False) -> SyntheticTable:
+    """The rows, and a note for each thing that does not fit the schema; a table without rows is refused unless it may be `empty`."""
     check_synthetic(source, schema, name=name)
     rows, notes = as_declared(source, schema)
-    if not len(rows):
+    if not len(rows) and not empty:
         raise UserError(f"synthetic table {name!r} has no rows; there is nothing to compare.")
     return SyntheticTable(name, rows, notes)
 

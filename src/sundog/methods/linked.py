@@ -11,10 +11,12 @@ from itertools import combinations, product
 
 from sundog.domain import Schema
 from sundog.domain.linked.views import SECOND, LinkedSchema, View, is_count, structural
+from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.estimate.hierarchy import level_shares, levels
 from sundog.generate.linked.linked_search import LinkedSearch, LinkedState
 from sundog.methods.loop import Keep, Report, measure_first, rounds
+from sundog.methods.plan import ColumnPlan, Expected, PairPlan, expected
 from sundog.methods.recipe import First, Recipe
 from sundog.methods.recipes import METHODS
 from sundog.postprocess.linked import mend
@@ -75,13 +77,16 @@ class ViewCurator:
         raise UserError("linked tables: nothing is chosen privately.")
 
 
+def view_budgets(schema: LinkedSchema, rho: float) -> list[tuple[View, float]]:
+    """The views in the order in which they are measured, and each one's part of a budget."""
+    weights = [_weight(view) for view in schema.views]
+    return [(view, rho * weight / sum(weights)) for view, weight in zip(schema.views, weights, strict=True)]
+
+
 def run_views(key: Key, curator: Curator, *, report: Report, keep: Keep = lambda _: None) -> Released:
     """Spend the curator's budget on all views; `keep` is given what was released after each."""
-    schema = _schema(curator)
-    weights = [_weight(view) for view in schema.views]
-    total = curator.remaining_rho
-    for view, weight in zip(schema.views, weights, strict=True):
-        held = ViewCurator(curator, view, rho=total * weight / sum(weights))
+    for view, rho in view_budgets(_schema(curator), curator.remaining_rho):
+        held = ViewCurator(curator, view, rho=rho)
         report(f"measuring {view.name}")
         _run_view(key, held, report=report)
         keep(curator.released())
@@ -95,6 +100,21 @@ def _run_view(key: Key, curator: ViewCurator, *, report: Report) -> None:
     if workload and recipe.bins is not None:
         workload = recipe.bins.rebin(workload, curator.released())
         rounds(key, curator, recipe=recipe, workload=workload, state=None, report=report)
+
+
+def expected_of_views(schema: LinkedSchema, *, roots: int, rho: float, unit: PrivacyUnit) -> Expected:
+    """What to expect at a budget, of so many roots of which each has rows in every table; names are those of the views."""
+    columns: dict[str, ColumnPlan] = {}
+    pairs: list[PairPlan] = []
+    for view, part in view_budgets(schema, rho):
+        recipe = view_recipe(view, schema)
+        seconds = {f"{name}{SECOND}": replace(column, name=f"{name}{SECOND}") for name, column in columns.items()}
+        known = {name: column for name, column in (columns | seconds).items() if name in schema.of_view(view).names}
+        found = expected(schema.of_view(view), rows=roots, rho=part, unit=unit, recipe=recipe, known=known)
+        columns = {column.name: column for column in found.columns} | columns
+        pairs += found.pairs
+    own = tuple(columns[name] for name in columns if not name.endswith(SECOND))
+    return Expected(rho, own, tuple(pairs))
 
 
 def view_recipe(view: View, schema: LinkedSchema) -> Recipe:

@@ -14,8 +14,9 @@ rows differ in them by chance, 0.8 sqrt(2 m). The constants were fitted to half 
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from types import MappingProxyType
 
 import numpy as np
 from jaxtyping import Float
@@ -118,31 +119,43 @@ class Expected:
 
 
 def expected(
-    schema: Schema, *, rows: int, rho: float, unit: PrivacyUnit, recipe: Recipe, weights: Weights = WEIGHTS
+    schema: Schema,
+    *,
+    rows: int,
+    rho: float,
+    unit: PrivacyUnit,
+    recipe: Recipe,
+    weights: Weights = WEIGHTS,
+    known: Mapping[str, ColumnPlan] = MappingProxyType({}),
 ) -> Expected:
-    """What to expect of a recipe at a budget of rho."""
+    """What to expect of a recipe at a budget of rho; `known` are columns that it does not measure alone."""
     if recipe.first is None:
         raise UserError(
             f"plan: method {recipe.name!r} measures no columns first, so nothing is known of its errors beforehand; "
             "plan for another method, such as auto."
         )
-    share = recipe.first.share if recipe.workload(schema) else 1.0
+    workload = recipe.workload(schema)
+    share = recipe.first.share if workload else 1.0
     columns = column_plans(schema, recipe.first, rows=rows, rho=share * rho, unit=unit, weights=weights)
     if not isinstance(recipe.rule, Allocate):
         return Expected(rho, columns, ())
     left = (1 - share) * rho * (1 - recipe.rule.share_scores)
-    return Expected(rho, columns, pair_plans(schema, columns, rows=rows, rho=left, unit=unit, rule=recipe.rule))
+    sides = {column.name: (schema.column(column.name), column) for column in (*known.values(), *columns)}
+    pairs = [(query.columns[0], query.columns[1]) for query in workload]
+    return Expected(rho, columns, pair_plans(pairs, sides, rows=rows, rho=left, unit=unit, rule=recipe.rule))
 
 
 def column_plans(
     schema: Schema, first: First, *, rows: int, rho: float, unit: PrivacyUnit, weights: Weights
 ) -> tuple[ColumnPlan, ...]:
-    """Every column, from its part of the budget."""
+    """Every column that is measured alone, from its part of the budget."""
     queries = first.queries(schema)
     shares = first.shares(schema) if first.shares is not None else [query.size ** (2 / 3) for query in queries]
     made = []
     for column in schema.columns:
         own = [(query, share) for query, share in zip(queries, shares, strict=True) if query.columns == (column.name,)]
+        if not own:
+            continue
         finest, share = max(own, key=lambda each: each[0].size)
         stddev = gaussian_stddev(finest, rho * share / sum(shares), unit=unit)
         made.append(_column(column, rows=rows, stddev=stddev, cut=(finest.size, len(own)), weights=weights))
@@ -193,8 +206,8 @@ def _median_error(shares: Float[np.ndarray, " cells"], stddev: float, rows: int)
 
 
 def pair_plans(
-    schema: Schema,
-    columns: tuple[ColumnPlan, ...],
+    pairs: Sequence[tuple[str, str]],
+    sides: Mapping[str, tuple[Column, ColumnPlan]],
     *,
     rows: int,
     rho: float,
@@ -202,34 +215,36 @@ def pair_plans(
     rule: Allocate,
 ) -> tuple[PairPlan, ...]:
     """Every pair, measured as the rule of `auto` would at the assumed dependence."""
-    pairs = list(combinations(range(len(columns)), 2))
-    chosen = _allocated(schema, columns, rows=rows, rho=rho, unit=unit, rule=rule) if pairs else {}
+    chosen = _allocated(pairs, sides, rows=rows, rho=rho, unit=unit, rule=rule) if pairs else {}
     made = []
-    for a, b in pairs:
-        names = (columns[a].name, columns[b].name)
-        shares = np.multiply.outer(shown_cells(schema.columns[a])[1], shown_cells(schema.columns[b])[1]).ravel()
+    for names in pairs:
+        (first, one), (second, other) = (sides[name] for name in names)
+        shares = np.multiply.outer(shown_cells(first)[1], shown_cells(second)[1]).ravel()
         sampling = MEAN_ABSOLUTE * float(np.sqrt(2 * rows * shares).sum()) / (2 * rows)
         cells, stddev = chosen.get(names, (0, 0.0))
         noise = cells * MEAN_ABSOLUTE * stddev / (2 * rows)
         missed = DEPENDENCE * (1.0 if not cells else COARSELY if cells <= COARSE**2 else 0.0)
-        margins = columns[a].error + columns[b].error
+        margins = one.error + other.error
         made.append(PairPlan(names, bool(cells), margins, min(noise, DEPENDENCE), min(sampling, 1.0), missed))
     return tuple(made)
 
 
 def _allocated(
-    schema: Schema, columns: tuple[ColumnPlan, ...], *, rows: int, rho: float, unit: PrivacyUnit, rule: Allocate
+    pairs: Sequence[tuple[str, str]],
+    sides: Mapping[str, tuple[Column, ColumnPlan]],
+    *,
+    rows: int,
+    rho: float,
+    unit: PrivacyUnit,
+    rule: Allocate,
 ) -> dict[tuple[str, ...], tuple[int, float]]:
     """The cells and the noise of every pair that would be measured."""
-    axes = [_binned(column, plan, rows) for column, plan in zip(schema.columns, columns, strict=True)]
-    options, names = [], []
-    for a, b in combinations(range(len(columns)), 2):
-        fine, coarse = (
-            Marginal((first, second)) for first, second in ((axes[a][0], axes[b][0]), (axes[a][1], axes[b][1]))
-        )
+    axes = {name: _binned(column, plan, rows) for name, (column, plan) in sides.items()}
+    options = []
+    for one, other in pairs:
+        fine, coarse = (Marginal((axes[one][k], axes[other][k])) for k in (0, 1))
         bias = 2 * rows * DEPENDENCE
         options.append([Option(bias), Option(0.0, fine), Option(COARSELY * bias, coarse)])
-        names.append(fine.columns)
     queries, prices = allocate(options, weights=[1.0] * len(options), unit=unit, rho=rho, kappa=rule.kappa)
     total = sum(prices)
     return {

@@ -40,6 +40,8 @@ class AnswerTable:
     where: str | None
     rows: int
     rows_half_width: float
+    counting: str = "rows of the private table"
+    """What the numbers are of."""
 
     @property
     def columns(self) -> list[str]:
@@ -85,6 +87,7 @@ class AnswerTable:
             "confidence": self.confidence,
             "where": self.where,
             "rows": {"estimate": self.rows, "halfWidth": self.rows_half_width},
+            "counting": self.counting,
             "by": list(self.by),
             "answers": [dict(zip(self.columns, record, strict=True)) for record in self.records()],
             "origins": {origin: ORIGINS[origin] for origin in self._origins()},
@@ -108,7 +111,8 @@ class AnswerTable:
     def notes(self) -> list[str]:
         """What the numbers are of, and what their origins mean."""
         half = f" ± {self.rows_half_width:,.0f}" if self.rows_half_width else ", public"
-        of = f"Rows of the private table{f' where {self.where}' if self.where else ''}, of {self.rows:,}{half} in all."
+        where = f" where {self.where}" if self.where else ""
+        of = f"{self.counting[:1].upper()}{self.counting[1:]}{where}, of {self.rows:,}{half} in all."
         return [of, *(f"{origin}: {ORIGINS[origin]}." for origin in self._origins())]
 
     def _origins(self) -> list[str]:

@@ -65,9 +65,9 @@ def report_page(released: Released, rows: Rows, *, method: str, unsupported: Seq
         warnings=warning_sentences(released),
         not_modelled=not_modelled(released, columns, unsupported=unsupported),
         classes=classes,
-        columns=[_column_card(column) for column in columns if id(column) in kept],
+        columns=[column_card(column) for column in columns if id(column) in kept],
         unshown=[column.column.name for column in columns if id(column) not in kept],
-        pairs=[_pair_card(pair) for pair in pairs[:PAIRS]],
+        pairs=[pair_card(pair) for pair in pairs[:PAIRS]],
         pairs_measured=there - len(unmeasured),
         pairs_there=there,
         unmeasured=[" by ".join(pair) for pair in unmeasured[:PAIRS_NAMED]],
@@ -120,7 +120,8 @@ def _excess(column: found.ColumnFacts) -> float:
     return (column.disagreement or 0.0) - (column.noise or 0.0)
 
 
-def _column_card(facts: found.ColumnFacts) -> Card:
+def column_card(facts: found.ColumnFacts) -> Card:
+    """A column: its chart, and its values."""
     chart = Markup(column_chart(facts))  # noqa: S704
     heads: tuple[str, ...] = (facts.column.name, "synthetic")
     values = [(label, percent(share)) for label, share in zip(facts.labels, facts.synthetic, strict=True)]
@@ -138,7 +139,8 @@ def _interval(low: float, high: float) -> str:
     return f"{lowest.removesuffix(PER_CENT)} to {highest}"
 
 
-def _pair_card(facts: found.PairFacts) -> Card:
+def pair_card(facts: found.PairFacts) -> Card:
+    """A pair: its chart, and its values."""
     chart = Markup(pair_chart(facts))  # noqa: S704
     heads = (f"{facts.columns[0]} \\ {facts.columns[1]}", *facts.labels[1])
     told = [

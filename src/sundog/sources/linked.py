@@ -33,6 +33,8 @@ from sundog.sources.base import Adder, Source
 from sundog.sources.plain import numpy_of
 
 BATCH = 1 << 16
+TEXT = pa.large_string()
+"""Keys as texts: those of a column may have more than 2 GB together."""
 Codes = Int[np.ndarray, " rows"]
 
 
@@ -142,7 +144,7 @@ class LinkedSource:
         for table in self.package.tables:
             if table.name not in self.tables:
                 continue
-            rows, keys, _ = _read(table, self.tables[table.name])
+            rows, keys, _ = read_keyed(table, self.tables[table.name])
             held = self._tables()[table.name]
             if table.key is not None and pc.count_distinct(keys[0], mode="only_valid").as_py() < len(rows):
                 yield table.name, f"a key {table.key!r} is missing or occurs twice."
@@ -156,9 +158,9 @@ class LinkedSource:
         for table in self.package.tables:
             if table.name not in self.tables:
                 continue
-            rows, own, _ = _read(table, self.tables[table.name])
+            rows, own, _ = read_keyed(table, self.tables[table.name])
             keys[table.name] = own[0]
-            parent = np.arange(len(rows)) if table.parent is None else _joined(own[-1], keys[table.parent])[1]
+            parent = np.arange(len(rows)) if table.parent is None else joined_keys(own[-1], keys[table.parent])[1]
             columns = {f"{table.name}.{name}": rows.column(name) for name in table.schema.names}
             made[table.name] = columns, parent
         return made
@@ -180,8 +182,8 @@ class LinkedSource:
     def _bare_root(self, root: LinkedTable) -> _Held:
         """A root that is no table of its own: one record for every key that a row below it names."""
         children = [table for table in self.package.tables if table.parent == root.name]
-        named = [_read(child, self.tables[child.name])[1][-1] for child in children]
-        keys = pa.concat_arrays([pa.array([], pa.string()), *named]).drop_null().unique()
+        named = [read_keyed(child, self.tables[child.name])[1][-1] for child in children]
+        keys = pa.concat_arrays([pa.array([], TEXT), *named]).drop_null().unique()
         place = np.arange(len(keys))
         columns = {f"{root.name}.{name}": np.zeros(len(keys), dtype=np.int64) for name in root.schema.names}
         return _Held(columns, place, place, keys, place.astype(np.uint64))
@@ -225,9 +227,9 @@ class _RowsOf:
 
 def _hold(table: LinkedTable, source: Source, parent: _Held | None) -> _Held:
     """Read a table, link it to its parent, and keep at most the declared rows of each."""
-    rows, keys, rank = _read(table, source)
-    own = keys[0] if table.key is not None else pa.nulls(len(rank), pa.string())
-    place, above = _grouped(own) if parent is None else _joined(keys[-1], parent.key)
+    rows, keys, rank = read_keyed(table, source)
+    own = keys[0] if table.key is not None else pa.nulls(len(rank), TEXT)
+    place, above = _grouped(own) if parent is None else joined_keys(keys[-1], parent.key)
     order = np.lexsort((rank[place], above))
     place, above = place[order], above[order]
     kept = within(above) < table.most
@@ -251,11 +253,12 @@ def _keyed(source: Source) -> KeyedSource:
     return source
 
 
-def _read(table: LinkedTable, source: Source) -> tuple[Rows, list[pa.Array], Int[np.ndarray, " rows"]]:
+def read_keyed(table: LinkedTable, source: Source) -> tuple[Rows, list[pa.Array], Int[np.ndarray, " rows"]]:
+    """A whole table: its encoded rows, its keys as texts (null where there is none), and the hash of each row and its keys."""
     batches = list(_keyed(source).keyed(table.schema, table.keys))
     rows = Rows.concatenate([batch for batch, _, _ in batches], table.schema)
     texts = [
-        pa.concat_arrays([pa.array([], pa.string()), *(keys[k].cast(pa.string()) for _, keys, _ in batches)])
+        pa.concat_arrays([pa.array([], TEXT), *(keys[k].cast(TEXT) for _, keys, _ in batches)])
         for k in range(len(table.keys))
     ]
     return rows, texts, np.concatenate([np.empty(0, np.uint64), *(rank for _, _, rank in batches)])
@@ -268,7 +271,7 @@ def _grouped(keys: pa.Array) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, 
     return place, numbers[place]
 
 
-def _joined(wanted: pa.Array, keys: pa.Array) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " rows"]]:
+def joined_keys(wanted: pa.Array, keys: pa.Array) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " rows"]]:
     """Rows and their parents, for every parent that has the wanted key; a null matches nothing."""
     both = pa.concat_arrays([keys, wanted]).dictionary_encode().indices.cast(pa.int64())
     numbers = numpy_of(pc.fill_null(both, -1))

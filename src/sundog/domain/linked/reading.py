@@ -28,5 +28,6 @@ def refuse_linked(schema: Schema, what: str) -> None:
 
         raise UserError(
             f"{what}: it is for one table, and this schema is a package of {len(schema.package.tables)} linked tables. "
-            "Linked tables can be synthesized, measured, generated, evaluated and verified."
+            "Linked tables can be planned, checked, synthesized, measured, generated, asked, evaluated and verified; for the rest use "
+            "the schema and the file of one of the tables."
         )
