@@ -156,6 +156,23 @@ def test_roots_without_a_key_are_left_out():
     np.testing.assert_array_equal(totals, answers({1: PLAIN}))
 
 
+def test_keys_that_repeat_do_not_fill_the_memory():
+    import tracemalloc
+
+    many = 4000
+    held = tables_of({1: PLAIN})
+    held["homes"] = {"id": np.arange(many), "type": ["flat"] * many}
+    held["persons"] = {"id": [7] * many, "parent": np.arange(many), "age": [0] * many, "sex": ["m"] * many}
+    held["cards"] = {"parent": [7] * many, "colour": ["red"] * many}
+    made = linked.LinkedSource(SCHEMA.package, {name: open_table(table) for name, table in held.items()})
+    tracemalloc.start()
+    parent, persons = made.parents_of("cards")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (len(parent), persons) == (2 * many, many)  # each keeps two, as declared
+    assert peak < 8 * many**2 / 4  # rows times parents would be many numbers of eight bytes
+
+
 def curator_of(unit):
     private = PrivateTables(SCHEMA.package, tables_of({1: CROWDED}))
     return Curator(private, SCHEMA, spending=Spending(Budget(rho=1.0), "homes", unit=unit, ledger=MemoryLedger()))

@@ -27,6 +27,7 @@ from sundog.private.ledger import Entry, Ledger
 from sundog.released import Payment, Released
 from sundog.report.certificate import certificate
 from sundog.sources.linked import LinkedSource
+from sundog.sources.linked_counts import faults, joined
 
 RECORDED = (
     "certificate",
@@ -163,10 +164,10 @@ def _links(folder: Path, files: list[str], schema: LinkedSchema) -> Iterator[str
         return
     opened = {name: open_synthetic(str(folder / file), _schema_of(file, schema)) for name, file in held.items()}
     source = LinkedSource(schema.package, opened)
-    faults = list(source.faults())
-    yield from (f"{held[name]}: {what}" for name, what in faults)
-    if not faults:
-        tables = {name: TableRows(columns, parent) for name, (columns, parent) in source.joined().items()}
+    found = list(faults(source))
+    yield from (f"{held[name]}: {what}" for name, what in found)
+    if not found:
+        tables = {name: TableRows(columns, parent) for name, (columns, parent) in joined(source).items()}
         for name, count in broken(schema.package, tables).items():
             if count:
                 yield f"the constraint {name!r} across tables is broken {count} times."

@@ -14,7 +14,7 @@ from sundog.domain.linked.reading import schema_from
 from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
-from sundog.queries import Query, load_query
+from sundog.queries import Query, Shared, load_query
 from sundog.released.measurement import Guarantee, Measurement, NoiseKind, Payment, Scores
 from sundog.sizes import MOST_ROWS, whole_number
 
@@ -63,18 +63,30 @@ def _scores(item: Mapping[str, Any], schema: Schema) -> Scores:
     values = whole_array("scores", _of(item, "values", list), dimensions=1)
     if not candidates or len(values) != sum(query.size // query.block for query in candidates):
         raise UserError(f"scores: found {len(values)}, which are not one per block of the candidates.")
+    if len({_view(query) for query in candidates}) > 1:
+        raise UserError(
+            "scores: their candidates are of several views of linked tables; those of one view are scored together."
+        )
     stddev = _number(item, "stddev", least=LEAST_STDDEV, most=MOST_STDDEV)
     return Scores(candidates, values, stddev, _of(item, "receipt", str))
+
+
+def _view(query: Query) -> str | None:
+    """The view of linked tables that a query is of."""
+    return query.shares if isinstance(query, Shared) else None
 
 
 def _query(document: Mapping[str, Any], schema: Schema) -> Query:
     """A query; where a part is missing or of the wrong type, the query's own reader stumbles over it."""
     try:
-        return load_query(document, schema)
+        query = load_query(document, schema)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         raise UserError(
             f"query {str(document.get('query'))[:40]!r}: it cannot be read ({type(error).__name__})."
         ) from None
+    if isinstance(schema, LinkedSchema) != isinstance(query, Shared):
+        raise UserError("query: of linked tables, and only of them, shared queries are asked.")
+    return query
 
 
 def _guarantee(document: Mapping[str, Any]) -> Guarantee:

@@ -139,32 +139,6 @@ class LinkedSource:
             held[name] = replace(rows, columns=rows.columns | free)
         return LinkedSource(self.package, self.tables, held)
 
-    def faults(self) -> Iterator[tuple[str, str]]:
-        """What is wrong with the links of tables that are public or synthetic: table and what."""
-        for table in self.package.tables:
-            if table.name not in self.tables:
-                continue
-            rows, keys, _ = read_keyed(table, self.tables[table.name])
-            held = self._tables()[table.name]
-            if table.key is not None and pc.count_distinct(keys[0], mode="only_valid").as_py() < len(rows):
-                yield table.name, f"a key {table.key!r} is missing or occurs twice."
-            elif len(held) < len(rows):
-                yield table.name, "a row has no parent, or a parent has more rows than declared."
-
-    def joined(self) -> dict[str, tuple[dict[str, Codes], Codes]]:
-        """Codes by full name and each row's parent, of tables that are public or synthetic and have no faults."""
-        made: dict[str, tuple[dict[str, Codes], Codes]] = {}
-        keys: dict[str, pa.Array] = {}
-        for table in self.package.tables:
-            if table.name not in self.tables:
-                continue
-            rows, own, _ = read_keyed(table, self.tables[table.name])
-            keys[table.name] = own[0]
-            parent = np.arange(len(rows)) if table.parent is None else joined_keys(own[-1], keys[table.parent])[1]
-            columns = {f"{table.name}.{name}": rows.column(name) for name in table.schema.names}
-            made[table.name] = columns, parent
-        return made
-
     def _tables(self) -> dict[str, _Held]:
         if not self._held:
             held: dict[str, _Held] = {}
@@ -229,7 +203,7 @@ def _hold(table: LinkedTable, source: Source, parent: _Held | None) -> _Held:
     """Read a table, link it to its parent, and keep at most the declared rows of each."""
     rows, keys, rank = read_keyed(table, source)
     own = keys[0] if table.key is not None else pa.nulls(len(rank), TEXT)
-    place, above = _grouped(own) if parent is None else joined_keys(keys[-1], parent.key)
+    place, above = _grouped(own) if parent is None else _below(keys[-1], rank, parent.key, most=table.most)
     order = np.lexsort((rank[place], above))
     place, above = place[order], above[order]
     kept = within(above) < table.most
@@ -269,6 +243,20 @@ def _grouped(keys: pa.Array) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, 
     numbers = numpy_of(pc.fill_null(keys.dictionary_encode().indices.cast(pa.int64()), -1))
     place = np.flatnonzero(numbers >= 0)
     return place, numbers[place]
+
+
+def _below(
+    wanted: pa.Array, rank: Int[np.ndarray, " rows"], keys: pa.Array, *, most: int
+) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " rows"]]:
+    """Rows and their parents; of each key the rows that a parent would keep are chosen first.
+
+    Where a key that should be unique is not, rows times parents would fill the memory.
+    """
+    numbers = numpy_of(pc.fill_null(wanted.dictionary_encode().indices.cast(pa.int64()), -1))
+    order = np.lexsort((rank, numbers))
+    chosen = order[within(numbers[order]) < most]
+    place, above = joined_keys(wanted.take(pa.array(chosen)), keys)
+    return chosen[place], above
 
 
 def joined_keys(wanted: pa.Array, keys: pa.Array) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " rows"]]:
