@@ -111,7 +111,7 @@ def expected_of_views(schema: LinkedSchema, *, roots: int, rho: float, unit: Pri
         seconds = {f"{name}{SECOND}": replace(column, name=f"{name}{SECOND}") for name, column in columns.items()}
         known = {name: column for name, column in (columns | seconds).items() if name in schema.of_view(view).names}
         found = expected(schema.of_view(view), rows=roots, rho=part, unit=unit, recipe=recipe, known=known)
-        columns = {column.name: column for column in found.columns} | columns
+        columns |= {column.name: column for column in found.columns if column.name not in columns}
         pairs += found.pairs
     own = tuple(columns[name] for name in columns if not name.endswith(SECOND))
     return Expected(rho, own, tuple(pairs))
