@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sundog.studio import jobs
+from sundog.studio import jobs, worker
 from sundog.studio.home import Home
 
 
@@ -19,8 +19,8 @@ def project(tmp_path):
         home,
         made.write("project", {"data": str(tmp_path / "nowhere.csv"), "dataset": "visits", "next_run": "0" * 12}),
     )
-    for worker in jobs._workers.values():
-        worker.wait(timeout=60)
+    for process in jobs._workers.values():
+        process.wait(timeout=60)
 
 
 def ended(job, seconds=60):
@@ -43,6 +43,22 @@ def test_a_killed_worker_has_crashed(project):
     os.kill(int((job.folder / "pid").read_text()), signal.SIGKILL)
     assert ended(job) == "crashed"
     assert "stays charged" in job.outcome["message"]
+
+
+def test_a_job_that_is_stopped_while_its_worker_starts_was_stopped(project):
+    """The signal ends a worker that cannot yet say how it ended."""
+    job, _ = jobs.start(*project, "draft")
+    job.stop()
+    assert ended(job) == "stopped"
+    assert "stays charged" in job.outcome["message"]
+
+
+def test_a_worker_that_is_stopped_before_it_begins_does_nothing(project, monkeypatch):
+    monkeypatch.setattr(jobs, "_spawn", lambda folder: None)
+    job, _ = jobs.start(*project, "draft")
+    job.stop()
+    worker.main(job.folder)
+    assert (job.state, job.steps) == ("stopped", [])
 
 
 def test_a_worker_of_an_earlier_start_is_seen_by_its_lock(project, monkeypatch):
