@@ -195,6 +195,19 @@ def test_annealing_beats_a_fixed_blunt_and_a_fixed_sharp_sigmoid():
     assert annealed < error(20000.0, 20000.0)
 
 
+@pytest.mark.parametrize("place", [0, 2, 3], ids=["rap", "gem", "rap++"])
+def test_a_later_round_goes_on_from_the_rows_of_the_last_one_though_a_column_is_cut_otherwise(place):
+    """Without any step of descent the rows still answer what the round before taught them."""
+    generator, _ = GENERATORS[place]
+    pair, other = Marginal.of(MIXED, "colour", "warm"), Marginal.of(MIXED, "warm", "size", bins=7)
+    first = generator.fit(key_of(1), generator.init(key_of(0), MIXED), released=released([*ONE, pair], mixed_rows()))
+    still = replace(generator, descent=Descent(steps=0))
+    later = still.fit(key_of(2), first, released=released([*ONE, pair, other], mixed_rows()))
+    fresh = still.fit(key_of(2), generator.init(key_of(0), MIXED), released=released([*ONE, pair, other], mixed_rows()))
+    taught, untaught = (errors(generator, state, [pair], mixed_rows())[0] for state in (later, fresh))
+    assert taught < 0.3 * untaught
+
+
 def test_sparsemax_is_the_projection_onto_the_simplex():
     logits = np.array([[0.5, 3.0], [0.2, 0.0], [-1.0, 0.0]])
     found = np.asarray(sparsemax(logits))

@@ -9,7 +9,7 @@ and Adam moves the weights instead of the rows. The last bias starts at the one-
 paper: one loss over all measurements weighted by their noise, no moving average of weights, rounding as in RAP.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -23,7 +23,15 @@ from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
 from sundog.generate.base import check_measured
 from sundog.generate.projection.adam import Descent, Params, descended
 from sundog.generate.projection.panels import Matrix
-from sundog.generate.projection.rap import SoftMaker, fits_soft_cells, held_frame, only_columns, problem_of, soft_answer
+from sundog.generate.projection.rap import (
+    SoftMaker,
+    fits_soft_cells,
+    goes_on,
+    held_frame,
+    only_columns,
+    problem_of,
+    soft_answer,
+)
 from sundog.generate.projection.soft_table import Frame, Known, SoftTable, features, rounded
 from sundog.lazy_jax import Array, jax, jnp
 from sundog.queries import Query
@@ -83,12 +91,12 @@ class GenerativeNetwork:
         return self._fresh(key, Frame(schema, tuple(Axis.of(column) for column in schema.columns)), leaves)
 
     def fit(self, key: Key, state: NetworkState, *, released: Released) -> NetworkState:
-        """Fit the weights to all measurements; goes on from the given ones where columns are held alike."""
+        """Fit the weights to all measurements; goes on from those that were fitted before."""
         check_measured(self, released)
         frame, leaves = held_frame(released, numbers=False), leaves_of(released)
-        known = any(part.stddev > 0 for part in state.table.leaves.values())
-        fresh = not known or state.table.frame.held != frame.held
-        start = self._fresh(key, frame, leaves) if fresh else state
+        start = self._fresh(key, frame, leaves)
+        if goes_on(state.table, frame):
+            start = _carried(state, start)
         if only_columns(released):
             return start
         maker = NetworkMaker(frame)
@@ -115,6 +123,26 @@ class GenerativeNetwork:
     def sample(self, key: Key, state: NetworkState, *, rows: int) -> Rows:
         """Randomised rounding of the network's rows, each as often as needed."""
         return rounded(key, state.table, rows=rows)
+
+
+def _carried(state: NetworkState, fresh: NetworkState) -> NetworkState:
+    """The network of an earlier round, its last layer fresh for columns that are now held over other cells."""
+    old, new = state.table.frame, fresh.table.frame
+    same = [a == b for a, b in zip(old.held, new.held, strict=True)]
+
+    def joined(part: int) -> Any:
+        """The weights (0) or biases (1) of the last layer."""
+        ours, theirs = (_by_column(made.weights["last"][part], made.table.frame) for made in (state, fresh))
+        return jnp.concatenate([a if keep else b for keep, a, b in zip(same, ours, theirs, strict=True)])
+
+    weights = {**state.weights, "last": (joined(0), joined(1))}
+    return NetworkState(weights, replace(fresh.table, params=_soft_params(NetworkMaker(new), weights)))
+
+
+def _by_column(rows: Any, frame: Frame) -> list[Any]:
+    """The parts of the last layer, column by column."""
+    sizes = [axis.size for axis in frame.held if axis is not None]
+    return list(jnp.split(rows, np.cumsum(sizes)[:-1]))
 
 
 def _he(key: Key, outputs: int, inputs: int) -> Float[Array, "outputs inputs"]:
