@@ -25,7 +25,7 @@ STEPS = 300
 
 
 def recipe(*, steps: int = STEPS) -> Any:
-    """RAP++ with all pairs of labels, and so many thresholds for every target."""
+    """RAP++ with all pairs of labels, and this many thresholds for every target."""
     from sundog.domain import Categorical
     from sundog.methods.recipes import recipe_of
     from sundog.queries.workload import Workload

@@ -60,7 +60,7 @@ def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
 
 
 def table(result: Mapping[str, Any]) -> str:
-    """One line a number of rows."""
+    """One line per number of rows."""
     if "absent" in result:
         return f"the public tables are not there ({result['absent']}); nothing was run"
     steps = [name for name in dict.fromkeys(n for numbers in result.values() for n in numbers) if name != "rss_mb"]

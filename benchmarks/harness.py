@@ -165,14 +165,14 @@ def means(script: str, sizes: Mapping[str, Any], *, work: Work, fresh: bool, fir
 
 
 def means_table(result: Mapping[str, Any], columns: Mapping[str, str]) -> str:
-    """One line a case, then what failed; or that the public tables are not there."""
+    """One line per case, then what failed; or that the public tables are not there."""
     if "absent" in result:
         return f"the public tables are not there ({result['absent']}); nothing was run"
     return "\n\n".join(["", markdown(result["cases"], columns), *result["failed"]])
 
 
 def markdown(lines: Mapping[str, Mapping[str, float]], columns: Mapping[str, str], *, first: str = "") -> str:
-    """A table: one line a case, `columns` maps the numbers' names to headings."""
+    """A table: one line per case, `columns` maps the numbers' names to headings."""
     head = [first, *columns.values()]
     rows = [head, ["---"] * len(head)] + [
         [case, *(_figure(numbers.get(name)) for name in columns)] for case, numbers in lines.items()
@@ -222,7 +222,7 @@ def _figure(value: float | None) -> str:
 
 
 def bars(lines: Mapping[str, Mapping[str, float]], columns: Mapping[str, str]) -> str:
-    """A picture: one group of bars a number, one bar a case, each group scaled to its largest."""
+    """A picture: one group of bars per number, one bar per case, each group scaled to its largest."""
     parts, y = _legend(lines), 22.0
     for name, heading in columns.items():
         most = max((abs(numbers.get(name, 0.0)) for numbers in lines.values()), default=0.0) or 1.0
@@ -239,7 +239,7 @@ def bars(lines: Mapping[str, Mapping[str, float]], columns: Mapping[str, str]) -
 
 
 def curves(series: Mapping[str, Mapping[float, float]], *, x: str, y: str, log_x: bool = False) -> str:
-    """A picture: one line a series over the numbers it maps, from zero upwards; `log_x` where they span decades."""
+    """A picture: one line per series over the numbers it maps, from zero upwards; `log_x` where they span decades."""
     along = sorted({float(at) for points in series.values() for at in points})
     most = max((float(value) for points in series.values() for value in points.values()), default=0.0) or 1.0
     scale = math.log10 if log_x else float

@@ -125,7 +125,7 @@ def _flat(place: Path, options: Mapping[str, Any]) -> float:
 
 
 def _scale(folder: Path, roots: int, seed: int) -> dict[str, Any]:
-    """So many made-up roots with 5 children of 15 columns each."""
+    """This many made-up roots with 5 children of 15 columns each."""
     import numpy as np
 
     import sundog

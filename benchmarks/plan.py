@@ -65,10 +65,10 @@ def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     found = Comparison(real, made.model.rows())
     one, two = (TotalVariation(ways).score(found).value for ways in (1, 2))
     return {
-        "columns foretold": foretold.column_error,
+        "columns predicted": foretold.column_error,
         "columns found": one,
         "columns ratio": foretold.column_error / one,
-        "pairs foretold": foretold.pair_error,
+        "pairs predicted": foretold.pair_error,
         "pairs found": two,
         "pairs ratio": foretold.pair_error / two,
     }
@@ -105,7 +105,7 @@ def _within(lines: list[Mapping[str, float]]) -> dict[str, float]:
 
 
 def table(result: Mapping[str, Any]) -> str:
-    """One line a table and epsilon."""
+    """One line per table and epsilon."""
     if "absent" in result:
         return f"the public tables are not there ({result['absent']}); nothing was run"
     columns = dict.fromkeys(

@@ -168,7 +168,7 @@ def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
 
 
 def _lines(results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
-    """One line a table and generator: means over the runs, and how the improvements spread."""
+    """One line per table and generator: means over the runs, and how the improvements spread."""
     runs: dict[str, list[Mapping[str, Any]]] = {}
     for line in results:
         if "result" in line:

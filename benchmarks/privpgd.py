@@ -248,7 +248,7 @@ def pictures(
 
 
 def table(result: Mapping[str, Any]) -> str:
-    """One line a case."""
+    """One line per case."""
     return harness.means_table(result, COLUMNS)
 
 

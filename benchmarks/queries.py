@@ -105,7 +105,7 @@ def embedded_schema() -> Any:
 
 
 def halfspaces(directions: int) -> dict[str, float]:
-    """So many directions with 20 thresholds each."""
+    """This many directions with 20 thresholds each."""
     from sundog.domain.rows import Rows
     from sundog.queries.workload import Workload
 

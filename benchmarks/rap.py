@@ -7,7 +7,7 @@
 - epsilon: the largest error of 64 three-way and 64 five-way marginals against epsilon (Figure 2).
 - workload: the workload itself measured, more and more marginals, at epsilon 0.1 and 0.05 (Figures 3 and 4).
 - rows: error and CPU seconds against the number of soft rows n' (Figure 6).
-- oversampling: the error before rounding and after rounding every soft row so many times (Figure 5b).
+- oversampling: the error before rounding and after rounding every soft row this many times (Figure 5b).
 
 The paper measures single cells over rounds and reports the largest error; we measure whole tables once.
 Needs the public tables in ../shared/data beside the repository. A second call does only what is missing.
@@ -123,7 +123,7 @@ def soft_rows(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 
 def oversampling(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
-    """Figure 5b: 1000 soft rows before rounding, and each rounded so many times."""
+    """Figure 5b: 1000 soft rows before rounding, and each rounded this many times."""
     from sundog.methods.recipes import recipe_of
     from sundog.random.keys import key_of
 
@@ -189,7 +189,7 @@ def pictures(cases: Sequence[Case], lines: Mapping[str, Any]) -> dict[str, tuple
 
 
 def table(result: Mapping[str, Any]) -> str:
-    """One line a case; oversampling in a table of its own."""
+    """One line per case; oversampling in a table of its own."""
     if "absent" in result:
         return f"the public tables are not there ({result['absent']}); nothing was run"
     lines = {name: numbers for name, numbers in result["cases"].items() if name != "oversampling"}

@@ -207,7 +207,7 @@ def pictures(cases: Sequence[Case], lines: Mapping[str, Any]) -> dict[str, Pictu
 
 
 def table(result: Mapping[str, Any]) -> str:
-    """One line a case."""
+    """One line per case."""
     return harness.means_table(result, COLUMNS)
 
 

@@ -1,4 +1,4 @@
-"""A made-up but lifelike table: visits to a clinic, one row a visit, several visits a patient.
+"""A made-up but realistic table: visits to a clinic, one row per visit, several visits per patient.
 
 It has a column of every kind and the habits of real tables: codes that look like numbers ('01'), skewed waiting times, an
 amount that is usually zero, values that are missing for a reason, and columns that depend on one another. Nobody in it

@@ -1,4 +1,4 @@
-"""The tables of options in docs/reference/command-line.md, made from the commands themselves. Run this file to write them anew."""
+"""The tables of options in docs/reference/command-line.md, made from the commands themselves. Run this file to write them again."""
 
 import re
 from collections.abc import Iterator

@@ -22,7 +22,7 @@ from sundog.sizes import whole_number
 Owner = TypeVar("Owner")
 WORDS: dict[Any, str] = {str: "a text", Path: "a path", Mapping: "a mapping from names to values", object: "anything"}
 MOST_NUMBERS = 16
-"""So many numbers a list may have."""
+"""This many numbers a list may have."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ Every message names the part, what was found, what is allowed and the remedy; ne
 
 
 class UserError(Exception):
-    """Something the user gave cannot be used; the message says what and how to mend it (exit code 2)."""
+    """Something the user gave cannot be used; the message says what and how to correct it (exit code 2)."""
 
     exit_code = 2
 

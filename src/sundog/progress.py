@@ -1,7 +1,7 @@
 """Progress: whoever works for long tells how far it is; whoever shows it (a command, a notebook, the studio) listens.
 
 A context variable, so that pure functions need no extra argument for it; nothing depends on what is told. A phase is told
-once, the share of it that is done as often as one likes: listeners hear it at most five times a second, with the time that is
+once, the share of it that is done as often as one likes: listeners hear it at most five times per second, with the time that is
 left at this pace ("up to", since a fit may end early). The same goes to the logger `sundog`, phases as INFO and shares as
 DEBUG; it is quiet unless a program sets it up. What is told are a few public words, never a number from the rows.
 """
@@ -15,9 +15,9 @@ from contextvars import ContextVar
 LOGGER = logging.getLogger("sundog")
 LOGGER.addHandler(logging.NullHandler())
 PAUSE = 0.2
-"""Shares of a phase are passed on at most every so many seconds."""
+"""Shares of a phase are passed on at most every this many seconds."""
 PATIENCE = 1.0
-"""The time left is told once a phase has gone on for so many seconds."""
+"""The time left is told once a phase has gone on for this many seconds."""
 
 
 class _Listener:

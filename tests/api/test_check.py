@@ -1,4 +1,4 @@
-"""sundog check: what became of the cells, masked, with remedies; CONFIDENTIAL and on the ledger before anything is read."""
+"""sundog check: how the cells were read, masked, with remedies; CONFIDENTIAL and on the ledger before anything is read."""
 
 import json
 import stat
@@ -168,7 +168,7 @@ def test_the_command(place):
     outcome = run_command(place, "check", "cases.csv", "--schema", "schema.json", "-o", "check.json")
     assert outcome.code == 0, outcome.stderr
     assert outcome.stdout.startswith("CONFIDENTIAL")
-    assert "To be mended before anything is spent: Ort, Rechnung." in outcome.stdout
+    assert "To be corrected before anything is spent: Ort, Rechnung." in outcome.stdout
     assert 'set decimalChar to ",", groupChar to ".", bareNumber to false. Shapes: ' in outcome.stdout
     assert [(entry["mechanism"], entry["label"][:12]) for entry in outcome.ledger] == [("disclosed", "CONFIDENTIAL")]
     assert stat.S_IMODE((place / "check.json").stat().st_mode) == 0o600

@@ -71,7 +71,7 @@ def test_shown_as_text_page_and_json():
     assert repr(made).startswith("Plan(auto, 5000 rows")
     columns_only = sundog.plan(DOCUMENT, rows=5000, method="mst")
     assert columns_only.budgets[0].expected.pair_error is None
-    assert "not foretold" in columns_only.to_text()
+    assert "not predicted" in columns_only.to_text()
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_shown_as_text_page_and_json():
         ({"rows": 0}, "rows"),
         ({"column_error": 2.0}, "between 0 and 1"),
         ({"pair_error": {"nobody": 0.1}}, "not in the schema"),
-        ({"pair_error": 0.1, "method": "mst"}, "not foretold"),
+        ({"pair_error": 0.1, "method": "mst"}, "not predicted"),
         ({"method": "privpgd"}, "measures no columns first"),
         ({"method": "nothing"}, "unknown"),
         ({"epsilon": [-1.0]}, "epsilon"),

@@ -1,4 +1,4 @@
-"""A release that was changed in any way is told from one that was not."""
+"""A release that was changed in any way is distinguished from one that was not."""
 
 import json
 import shutil
@@ -69,7 +69,7 @@ def change(name, old, new):
     return changed
 
 
-def certify_anew(folder):
+def certify_again(folder):
     """Whoever tampers may also bring the hashes up to date."""
     from sundog.api.release import hashes
 
@@ -82,7 +82,7 @@ def lower_the_claim(folder):
     document = json.loads((folder / "released.json").read_text())
     document["guarantee"]["rho"] /= 2
     (folder / "released.json").write_text(json.dumps(document))
-    certify_anew(folder)
+    certify_again(folder)
 
 
 def rewrite(folder, **guarantee):
@@ -95,7 +95,7 @@ def rewrite(folder, **guarantee):
     said = json.loads((folder / "certificate.json").read_text())
     said |= certificate(Released.from_json(document), method=said["method"])
     (folder / "certificate.json").write_text(json.dumps(said))
-    certify_anew(folder)
+    certify_again(folder)
 
 
 def put_a_link(folder):
@@ -107,7 +107,7 @@ def break_a_row(folder):
     lines = (folder / "synthetic.csv").read_text().splitlines()
     lines[1] = ",".join(["nonsense"] * len(lines[0].split(",")))
     (folder / "synthetic.csv").write_text("\n".join(lines) + "\n")
-    certify_anew(folder)
+    certify_again(folder)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_payments_that_do_not_add_up_are_told(release):
     document = released.to_json()
     document["payments"] = document["payments"][1:]
     (release / "released.json").write_text(json.dumps(document))
-    certify_anew(release)
+    certify_again(release)
     assert any("its payments add up to" in difference for difference in verify(release).differences)
 
 

@@ -15,6 +15,6 @@ def test_it_weighs_features_by_what_they_tell():
 
 def test_features_that_never_vary_or_repeat_do_no_harm():
     first, second = np.zeros((10, 3)), np.zeros((10, 3))
-    second[:, 1:] = 1.0  # told apart without any spread
+    second[:, 1:] = 1.0  # distinguished without any spread
     along = direction(first, second)
     assert (first @ along).max() < (second @ along).min()

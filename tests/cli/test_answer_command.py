@@ -31,7 +31,7 @@ def test_text(folder):
     said = run(folder, "--by", "colour,warm")
     assert re.search(r"red\s+True", said)
     assert "measured" in said
-    assert "in all." in said
+    assert "in total." in said
     assert "mean of size" in run(folder, "--mean", "size", "--by", "grade", "--where", "size > 100")
 
 

@@ -243,7 +243,7 @@ def test_delta_must_be_given_for_a_tiny_table(place):
 
 def test_a_limit_ends_with_exit_code_3(place):
     limited = run_command(place, "ledger", "limit", "clinic", "--epsilon", "1", "--delta", "1e-9")
-    assert "clinic: limited to epsilon 1 at delta 1e-09 in all." in limited.stdout
+    assert "clinic: limited to epsilon 1 at delta 1e-09 in total." in limited.stdout
     assert measure(place).code == 0
     outcome = measure(place, "--json", out="second.json")
     refused(outcome, "'clinic' has spent rho .* its limit is epsilon 1 at delta 1e-09.*Nothing was computed", code=3)

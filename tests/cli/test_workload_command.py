@@ -1,4 +1,4 @@
-"""sundog workload: it lists, it foretells noise and size, it names mistakes, and it never opens data."""
+"""sundog workload: it lists, it predicts noise and size, it names mistakes, and it never opens data."""
 
 import json
 import math

@@ -65,7 +65,7 @@ def refused(match, **field):
 def test_circles_are_refused():
     refused("category 'a' is its own ancestor", categories=[{"value": "a", "parent": "a"}])
     circle = [{"value": "a", "parent": "b"}, {"value": "b", "parent": "a"}]
-    refused("is its own ancestor; mend its parents", categories=circle)
+    refused("is its own ancestor; correct its parents", categories=circle)
 
 
 def test_text_in_disguise_is_refused():

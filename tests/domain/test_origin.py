@@ -1,4 +1,4 @@
-"""Where domains come from: only known keys are kept, and what was read off the rows is refused until it is accepted."""
+"""Where domains come from: only known keys are kept, and what was read from the rows is refused until it is accepted."""
 
 import json
 
@@ -47,7 +47,7 @@ def test_origins_are_read_and_grouped():
     assert schema.origins["region"] == "declared"
     assert grouped(schema.origins)["fromData"] == ["age", "day"]
     refuse_unreviewed(schema.origins, accepted=True)
-    with pytest.raises(UserError, match=r"2 fields were read off the rows.*'age', 'day'.*sundog schema review"):
+    with pytest.raises(UserError, match=r"2 fields were read from the rows.*'age', 'day'.*sundog schema review"):
         refuse_unreviewed(schema.origins, accepted=False)
 
 
@@ -78,7 +78,7 @@ def test_accepted_it_is_said_on_every_page(tmp_path):
     options = ("--schema", "schema.json", *BUDGET, "--accept-unreviewed", "-o", "out")
     outcome = run_command(tmp_path, "synthesize", "data.csv", *options)
     assert outcome.code == 0, outcome.stderr
-    sentence = "of 2 columns were read off the rows without noise and not reviewed: age, day."
+    sentence = "of 2 columns were read from the rows without noise and not reviewed: age, day."
     assert sentence in outcome.stdout
     certificate = json.loads(outcome.files["out/certificate.json"])
     assert certificate["domains"]["fromData"] == ["age", "day"]

@@ -111,7 +111,7 @@ def _only(subject, *names):
 
 
 def test_detection_is_sdmetrics_with_the_same_model(sdmetrics, subject):
-    """SDMetrics' protocol (three folds, mean of 2 max(AUC, 1/2) - 1) with gradient boosting on codes; its folds are drawn afresh."""
+    """SDMetrics' protocol (three folds, mean of 2 max(AUC, 1/2) - 1) with gradient boosting on codes; its folds are drawn again."""
     pandas = pytest.importorskip("pandas")
     from sdmetrics.single_table.detection.base import DetectionMetric
     from sklearn.ensemble import HistGradientBoostingClassifier

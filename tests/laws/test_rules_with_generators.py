@@ -57,7 +57,7 @@ def synthesizer(tmp_path, method, **options):
 
 
 COMPILES = {"relaxed-projection", "annealed-projection", "network", "polished"}
-"""Generators that compile anew for other shapes of measurements: some CPU seconds each time."""
+"""Generators that compile again for other shapes of measurements: some CPU seconds each time."""
 
 
 def marked(rule, generator, workload):

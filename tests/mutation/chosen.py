@@ -73,7 +73,7 @@ def _become_quiet():
 
 
 def passes(item, following=None, *, seconds=LONGEST):
-    """Whether a test passes within so many seconds of processor time; one that is skipped notices nothing."""
+    """Whether a test passes within this many seconds of processor time; one that is skipped notices nothing."""
 
     def stop(number, frame):
         raise TooLong

@@ -255,7 +255,7 @@ def exact_answer(query, rows, unit):
     return exact_inputs(rows, lambda made: made.measure([query], 1.0), unit=unit)[0]
 
 
-# --- non-interference: with constants in place of noisy answers, no two tables can be told apart --------------------
+# --- non-interference: with constants in place of noisy answers, no two tables can be distinguished --------------------
 
 
 @contextlib.contextmanager

@@ -88,7 +88,7 @@ def _connect(threads):
 
 @contextmanager
 def reading(*, chunk=1 << 19, rows=8192, threads=2):
-    """Blocks of so many bytes, batches of so many rows, an engine of so many threads: nothing may depend on them."""
+    """Blocks of this many bytes, batches of this many rows, an engine of this many threads: nothing may depend on them."""
     with ExitStack() as stack:
         stack.enter_context(mock.patch.object(streams, "CHUNK", chunk))
         stack.enter_context(mock.patch.object(split, "MOST_ROWS", rows))

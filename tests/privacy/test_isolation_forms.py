@@ -258,7 +258,7 @@ def first_member():
 
 
 def other_units(change):
-    """Units are told apart by something else than their own text."""
+    """Units are distinguished by something else than their own text."""
     real = duck.DuckTable._read_batches
     return mock.patch.object(
         duck.DuckTable, "_read_batches", lambda table, sql: real(table, sql.replace("COALESCE('=' || CAST(\"c0\" AS VARCHAR), '')", change))

@@ -1,4 +1,4 @@
-"""A domain that was read off the rows stays marked so on every way to a certificate, until somebody reviews it.
+"""A domain that was read from the rows stays marked so on every way to a certificate, until somebody reviews it.
 
 What adjusts a table or completes a schema makes a new document; a way that loses the mark must fail.
 """
@@ -55,7 +55,7 @@ def completed(folder, fields):
 
 
 def check_completed(folder):
-    """A draft's field of which one bound was taken away: the other was still read off the rows."""
+    """A draft's field of which one bound was taken away: the other was still read from the rows."""
     half = {**DRAFT["fields"][0], "constraints": {"minimum": 0}}
     run, fields = completed(folder, [half, DRAFT["fields"][1]])
     assert fields["age"]["sundog"]["origin"] == "fromData", "a mark was lost"

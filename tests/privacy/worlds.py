@@ -21,7 +21,7 @@ def lines_of(values):
 
 
 def changed(values, **columns):
-    """The same table with some columns given anew, by a value or a list."""
+    """The same table with some columns given again, by a value or a list."""
     rows = len(values["age"])
     return values | {name: column if isinstance(column, list) else [column] * rows for name, column in columns.items()}
 

@@ -59,12 +59,12 @@ def test_every_field_says_why_and_is_marked(hospital_draft):
 def test_the_dialect_is_guessed_and_said(hospital_draft):
     assert hospital_draft["dialect"] == {"delimiter": ";", "encoding": "windows-1252"}
     assert "600 lines are not UTF-8, and read well as windows-1252." in hospital_draft["description"]
-    assert "Cells are parted by semicolons." in hospital_draft["description"]
+    assert "Cells are separated by semicolons." in hospital_draft["description"]
     assert hospital_draft["description"].startswith("CONFIDENTIAL DRAFT")
 
 
 def test_a_draft_waits_for_review(hospital_draft, tmp_path):
-    with pytest.raises(sundog.UserError, match="25 fields were read off the rows"):
+    with pytest.raises(sundog.UserError, match="25 fields were read from the rows"):
         sundog.Synthesizer(hospital_draft, rho=0.1, dataset="h", ledger=tmp_path / "l")
 
 

@@ -93,7 +93,7 @@ REFUSED = [
     ({**DOCUMENT, "fields": DOCUMENT["fields"][::-1]}, "in another order"),
     (
         {**DOCUMENT, "fields": [*DOCUMENT["fields"], {"name": "d", "type": "integer", "derived": "x", "sundog": {"origin": "fromData"}}]},
-        "'d' was read off the rows",
+        "'d' was read from the rows",
     ),
 ]  # fmt: skip
 

@@ -65,7 +65,7 @@ def test_what_was_not_modelled_is_told():
     told = not_modelled(release, columns, unsupported=["The method does not do sums."])
     assert told == [
         "Left out, as identifiers: id.",
-        "Numbered afresh, as identifiers: number.",
+        "Renumbered, as identifiers: number.",
         "Computed from other fields: double.",
         "Not measured, a guess of the method: z.",
         "Relations of three and more columns: none was measured; they follow from the pairs.",

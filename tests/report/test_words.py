@@ -16,7 +16,7 @@ def test_each_level_has_its_own_promise():
     assert len(set(said)) == 4
     assert "almost the same" in said[0]
     assert not any("almost the same" in sentence for sentence in said[1:])
-    assert "hardly anything" in said[3]
+    assert "almost nothing" in said[3]
 
 
 @pytest.mark.parametrize(
@@ -35,5 +35,5 @@ def test_a_delta_that_is_not_small_is_not_called_small():
 
 def test_without_epsilon_the_words_follow_rho():
     assert "almost the same" in promise(guarantee(None, None, rho=0.001))
-    assert "hardly anything" in promise(guarantee(None, None, rho=50.0))
+    assert "almost nothing" in promise(guarantee(None, None, rho=50.0))
     assert "taken from rho at delta 1e-09" in meaning(guarantee(None, None, rho=0.001))

@@ -1,4 +1,4 @@
-"""Fields as forms: what is not changed stays, what is wrong is told, and nothing read off the rows outlives being left out."""
+"""Fields as forms: what is not changed stays, what is wrong is told, and nothing read from the rows outlives being left out."""
 
 import pytest
 from starlette.datastructures import FormData

@@ -345,7 +345,7 @@ def test_a_run_of_something_else_than_was_shown_is_not_started(client, data, tmp
 
 
 def test_trouble_with_a_draft_is_confidential(client, data):
-    """The words may name a label that was read off the rows."""
+    """The words may name a label that was read from the rows."""
     at = drafted(client, data)
     trouble = client.post(f"{at}/check", data={"rows_per_unit": "many"})
     assert trouble.status_code == 422

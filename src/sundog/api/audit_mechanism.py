@@ -54,7 +54,7 @@ class MethodAudit:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON."""
+        """The same as a document of plain JSON values."""
         return {
             "method": self.method,
             "accounting": self.accounting,
@@ -92,7 +92,7 @@ class MechanismAudit:
         return any(each.broken for each in self.methods)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON."""
+        """The same as a document of plain JSON values."""
         return {
             "neighbours": self.neighbours,
             "runsPerSide": self.runs,
@@ -135,7 +135,7 @@ def audit_mechanism(
         confidence: with which each bound holds.
         settings: settings of the method (of all of them, where there are several).
         seed: the public seed of all runs.
-        progress: told how far it is.
+        progress: called with how far it is.
     """
     names = (methods,) if isinstance(methods, str) else tuple(methods)
     if not names:

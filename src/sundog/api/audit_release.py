@@ -118,7 +118,7 @@ def audit_release(
         dataset: the ledger's account; by default the schema's name.
         ledger: the ledger, or its path.
         seed: draws the targets.
-        progress: told what is going on.
+        progress: called with what is going on.
     """
     public = Schema.of(schema)
     whole_number("targets", targets, least=10)

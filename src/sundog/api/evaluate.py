@@ -82,7 +82,7 @@ def evaluate_tables(
         analyses: the analyses to do on both tables, such as "income ~ age + sex" (`sundog help evaluation`); by default every
             target explained by the other columns, and correlations.
         seed: draws the random queries; keep it to compare with other evaluations.
-        progress: told what is going on.
+        progress: called with what is going on.
     """
     told = progress or _silent
     public = Schema.of(schema)

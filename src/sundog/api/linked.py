@@ -49,7 +49,7 @@ class LinkedPrivacy(Privacy):
     root: str = ""
 
     def protected_unit(self) -> PrivacyUnit:
-        """The root's key."""
+        """The key of the root table, which names the protected unit."""
         return PrivacyUnit(self.neighbours, self.root, 1, below=True)
 
 
@@ -171,14 +171,14 @@ class LinkedModel:
         return tuple(warning_sentences(self.released))
 
     def rows(self, rows: int | None = None, *, seed: int | None = None, where: Any = None) -> LinkedRows:
-        """Encoded tables with so many roots; by default as many as there are, as far as that was released."""
+        """Encoded tables with this many roots; by default as many as there are, as far as that was released."""
         if where is not None:
             raise UserError("where: it is for one table; leave it out for linked tables, and filter what is made.")
         key = split(key_of(self.seed), 2)[1] if seed is None else key_of(seed)
         return sample_linked(key, self.state, rows=self.released.rows if rows is None else rows)
 
     def sample(self, rows: int | None = None, *, seed: int | None = None, where: Any = None) -> dict[str, pa.Table]:
-        """Synthetic tables by name, with so many roots."""
+        """Synthetic tables by name, with this many roots."""
         return self.rows(rows, seed=seed, where=where).to_arrow()
 
     def answer(

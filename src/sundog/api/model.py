@@ -114,7 +114,7 @@ class Model:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the released values say against the schema: columns nearly all missing, domains read off the rows."""
+        """What the released values say against the schema: columns nearly all missing, domains read from the rows."""
         return tuple(warning_sentences(self.released))
 
     def rows(self, rows: int | None = None, *, seed: int | None = None, where: Where | None = None) -> Rows:
@@ -263,7 +263,7 @@ def _fitted(released: Released, recipe: Recipe, *, seed: int, public: Any) -> Mo
 
 
 def _repeated(key: Key, table: Rows, held: Int[np.ndarray, " held"], *, rows: int) -> Rows:
-    """So many of some rows of a table, each as often as its weight says."""
+    """This many of some rows of a table, each as often as its weight says."""
     if not len(held):
         raise UserError(NO_SUPPORT)
     weights = np.ones(len(held)) if table.weights is None else table.weights[held]

@@ -78,7 +78,7 @@ class Confirmation(Options):
 
     confirmed: Annotated[bool, "Go ahead with a budget or limit that makes little sense."] = False
     rows_about: Annotated[
-        int | None, "How many rows there are, roughly, where that is public: delta is held against it."
+        int | None, "How many rows there are, roughly, where that is public: delta is compared with it."
     ] = None
 
     def check(self, schema: "Schema", privacy: Privacy, *, rows: int | None = None) -> None:
@@ -94,9 +94,9 @@ class Confirmation(Options):
 
 @dataclass(frozen=True)
 class Consent(Confirmation):
-    """The same, and whether a schema will do that was read off the rows."""
+    """The same, and whether a schema will do that was read from the rows."""
 
-    accept_unreviewed: Annotated[bool, "Use a schema that was read off the rows; the certificate says so."] = False
+    accept_unreviewed: Annotated[bool, "Use a schema that was read from the rows; the certificate says so."] = False
 
     def check(self, schema: "Schema", privacy: Privacy, *, rows: int | None = None) -> None:
         """Refuse an odd budget, and an unreviewed schema, that the owner has not agreed to."""
@@ -115,7 +115,7 @@ class LedgerPlace(Options):
     ] = None
 
     def open_ledger(self) -> "Ledger":
-        """The ledger."""
+        """The ledger at the given path, or at the default one."""
         from sundog.private.ledger import Ledger
 
         return Ledger(None if self.ledger is None else Path(self.ledger))

@@ -1,6 +1,6 @@
 """A release folder, finished: descriptions, the certificate with the SHA-256 of every file, and an optional signature.
 
-The certificate is written last, so that it can name every other file. It is written anew whenever a file is added.
+The certificate is written last, so that it can name every other file. It is written again whenever a file is added.
 """
 
 import hashlib

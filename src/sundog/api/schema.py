@@ -23,7 +23,7 @@ def draft_schema(
     dialect: Mapping[str, Any] | None = None,
     sql: str | None = None,
 ) -> dict[str, Any]:
-    """A schema document read off the data. CONFIDENTIAL: the ledger records it, and every field waits for review.
+    """A schema document read from the data. CONFIDENTIAL: the ledger records it, and every field waits for review.
 
     Args:
         data: the private table: a frame or a path.

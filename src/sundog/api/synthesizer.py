@@ -121,7 +121,7 @@ class Synthesizer:
         return dict(self._given)
 
     def set_params(self, **params: Any) -> "Synthesizer":
-        """Change what it was made with; everything is checked anew, and a fitted model is let go."""
+        """Change what it was made with; everything is checked again, and a fitted model is let go."""
         unknown = next((name for name in params if name not in self._given), None)
         if unknown is not None:
             raise UserError(f"set_params: there is no parameter {unknown!r}; there are {', '.join(self._given)}.")
@@ -247,7 +247,7 @@ class Synthesizer:
 
         By default as many as the table has, as far as that was released. `where`: rows given a condition, such as
         "age >= 65 and sex = female" or {"sex": "female", "age": (60, 80)}. Of linked tables: a dictionary of tables by name,
-        with so many roots.
+        with this many roots.
         """
         made = self.model.sample(rows, seed=seed, where=where)
         if isinstance(made, dict):

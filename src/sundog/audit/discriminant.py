@@ -1,7 +1,7 @@
 """Fisher's linear discriminant: the direction along which two groups of feature vectors are furthest apart.
 
 w = (S + r)^-1 (mean_1 - mean_0), with the pooled covariance S and a little r on its diagonal, so that features that never vary or
-that repeat each other do no harm. Where two groups do not vary at all but differ, any direction that tells them apart will do.
+that repeat each other do no harm. Where two groups do not vary at all but differ, any direction that distinguishes them will do.
 """
 
 import numpy as np

@@ -20,7 +20,7 @@ CONFIDENCE = 0.99
 DEVIATIONS = 2.5758
 """As many standard deviations are that confidence: with seven attacks on one release, one in twenty would often cry wolf."""
 MOST_REFERENCE = 10_000
-"""So many outsiders that are no targets stand for the population that an attacker knows."""
+"""This many outsiders that are no targets stand for the population that an attacker knows."""
 
 Won = Bool[np.ndarray, " targets"]
 

@@ -23,7 +23,7 @@ from sundog.evaluate.baselines import independent_columns
 from sundog.random.keys import fold_in, permutation
 
 NEAREST = 10
-"""Two records are linked if one of so many closest synthetic rows is the same."""
+"""Two records are linked if one of this many closest synthetic rows is the same."""
 
 Keys = Int[np.ndarray, " rows"]
 

@@ -16,7 +16,7 @@ from sundog.audit.bounds import Points, clopper_pearson, least_epsilon, least_rh
 from sundog.audit.discriminant import Features, direction
 
 LEARNT = 3
-"""One run in so many teaches the attack; the others judge it."""
+"""One run in this many teaches the attack; the others judge it."""
 
 
 @dataclass(frozen=True)

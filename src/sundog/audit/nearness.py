@@ -12,7 +12,7 @@ from sundog.domain import Numeric
 from sundog.domain.rows import Rows
 
 CELLS = 1 << 22
-"""So many distances are held at a time."""
+"""This many distances are held at a time."""
 
 Distances = Float[np.ndarray, "targets rows"]
 

@@ -36,7 +36,7 @@ UNKNOWN = (
 
 @dataclass(frozen=True, kw_only=True)
 class SyntheticOptions(TextOptions):
-    """The synthetic table."""
+    """Which synthetic table is adjusted, and how its text is written."""
 
     synthetic: Annotated[str, typer.Argument(help="The synthetic table, from Sundog or any other tool.")]
     weights: Annotated[str | None, "The synthetic table's column that says how much each row counts."] = None

@@ -36,7 +36,7 @@ Csv = Annotated[Path | None, typer.Option("--csv", help="Write the answers into 
 
 @dataclass(frozen=True)
 class Asking:
-    """The question."""
+    """What is asked of a release: statistics, groups and a condition."""
 
     by: By = None
     where: Where = None

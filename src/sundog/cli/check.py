@@ -1,4 +1,4 @@
-"""sundog check: what became of the cells of a table when it is read with a schema. CONFIDENTIAL."""
+"""sundog check: how the cells of a table are read with a schema. CONFIDENTIAL."""
 
 from pathlib import Path
 from typing import Annotated
@@ -28,7 +28,7 @@ def check(
     force: o.Force = False,
     json: o.AsJson = False,
 ) -> None:
-    """Count what became of every cell, with remedies. CONFIDENTIAL: not for release; the ledger records it."""
+    """Count how every cell was read, with remedies. CONFIDENTIAL: not for release; the ledger records it."""
     if out is not None:
         prepare_file(out, force=force)
     with progress("reading the table"):

@@ -40,7 +40,7 @@ FLAGS = {
 
 @dataclass(frozen=True, kw_only=True)
 class TextOptions:
-    """How text files are written: what is given here goes before what the schema's `dialect` says."""
+    """How text files are written: what is given here takes precedence over what the schema's `dialect` says."""
 
     delimiter: o.Delimiter = None
     encoding: Annotated[str | None, "A text file's encoding, such as windows-1252; default: utf-8."] = None
@@ -74,7 +74,7 @@ class TextOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions(TextOptions):
-    """The private table."""
+    """Where the private table is, and how it is read."""
 
     data: o.Data
     sql: o.Sql = None

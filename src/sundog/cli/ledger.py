@@ -62,7 +62,7 @@ def limit(dataset: Name, *, most: Spendable, place: LedgerPlace, yes: o.Yes = Fa
     account = opened.account(dataset)
     described = account.limit.describe() if account.limit else "none"
     result = {"dataset": dataset, "limit": vars(most)}
-    say(result, [f"{dataset}: limited to {described} in all."], as_json=json)
+    say(result, [f"{dataset}: limited to {described} in total."], as_json=json)
 
 
 @app.command()

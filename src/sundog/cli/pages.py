@@ -62,7 +62,7 @@ def topic(name: str) -> str:
 
 
 def topics() -> dict[str, str]:
-    """Every topic and its text; where names coincide, a page goes before a command, and that before a term."""
+    """Every topic and its text; where names coincide, a page comes before a command, and a command before a term."""
     whole = {name: text_of(path) for name, path in pages().items()}
     return terms(whole["glossary"]) | commands(whole["command-line"]) | whole
 

@@ -69,7 +69,7 @@ def _changes(choice: str, question: "Question") -> dict[str, Any] | None:
         bounds = {key: _value(typer.prompt(f"  {key}")) for key in ("minimum", "maximum")}
         return {"constraints": {**constraints, **bounds}}
     if choice == "c":
-        labels = [label.strip() for label in typer.prompt("  categories, parted by commas").split(",")]
+        labels = [label.strip() for label in typer.prompt("  categories, separated by commas").split(",")]
         return {"categories": [label for label in labels if label]}
     if choice == "n":
         return {"constraints": {key: value for key, value in constraints.items() if key != "required"} or None}

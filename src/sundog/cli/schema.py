@@ -40,7 +40,7 @@ def draft(
     left = sum(bool(field.get("identifier")) for field in fields)
     lines = [
         f"CONFIDENTIAL draft: {out} ({len(fields)} fields, of which {left} are left out; each says why)",
-        "Its bounds, lists and dialect were read off the data, and nothing may be spent with it before it is reviewed:",
+        "Its bounds, lists and dialect were read from the data, and nothing may be spent with it before it is reviewed:",
         f"sundog schema review {out}",
     ]
     said = {"fields": len(fields), "leftOut": left, "dialect": document.get("dialect", {})}
@@ -87,7 +87,7 @@ def review(
     keep: Annotated[list[str] | None, typer.Option(help="A field that is right as it is; may be repeated.")] = None,
     json: o.AsJson = False,
 ) -> None:
-    """Walk through the fields that were read off the data: keep, change or leave out each. It reads no row."""
+    """Walk through the fields that were read from the data: keep, change or leave out each. It reads no row."""
     from sundog.cli.review import ask, told
     from sundog.domain.review import Review
 

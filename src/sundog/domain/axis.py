@@ -24,7 +24,7 @@ POINTWISE = 128
 """A numeric column with at most this many grid points is cut into its points."""
 DEFAULT_BINS = 64
 SMALL = 1 << 12
-"""Columns of at most so many codes keep a table of their cells; for longer ones it is made where there are as many rows."""
+"""Columns of at most this many codes keep a table of their cells; for longer ones it is made where there are as many rows."""
 
 
 @dataclass(frozen=True)

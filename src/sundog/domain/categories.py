@@ -77,7 +77,7 @@ def _refuse_circles(field: FieldModel, labels: tuple[Label, ...], parents: tuple
         place: Label | None = label
         while place is not None and place not in safe:
             if place in path:
-                raise UserError(f"field {field.name!r}: category {place!r} is its own ancestor; mend its parents.")
+                raise UserError(f"field {field.name!r}: category {place!r} is its own ancestor; correct its parents.")
             path.append(place)
             place = above.get(place)
         safe.update(path)

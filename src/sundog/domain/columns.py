@@ -220,7 +220,7 @@ Column = Categorical | Numeric
 
 @dataclass(frozen=True)
 class Identifier:
-    """A column that names rows or people: never modelled; left out of the synthetic table or numbered afresh."""
+    """A column that names rows or people: never modelled; left out of the synthetic table or renumbered."""
 
     name: str
     regenerate: bool = False

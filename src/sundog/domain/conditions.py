@@ -32,9 +32,9 @@ from sundog.domain.values import code_of, grid_point
 from sundog.errors import UserError
 
 LONGEST = 10_000
-"""So many characters a condition may have."""
+"""This many characters a condition may have."""
 DEEPEST = 50
-"""So many parentheses and negations may stand in each other."""
+"""This many parentheses and negations may stand in each other."""
 
 Runs = tuple[tuple[int, int], ...]
 """Half-open runs of codes, in order, none touching the next."""

@@ -82,7 +82,7 @@ class FieldModel(BaseModel):
 
 
 class Document(BaseModel):
-    """The whole document."""
+    """A schema document as it is written: its fields, and what holds for all of them."""
 
     model_config = ConfigDict(extra="allow")
     fields: list[FieldModel] = Field(min_length=1)

@@ -38,7 +38,7 @@ def unit_of(column: Column) -> str:
 
 
 def unit_named(seconds: int) -> str:
-    """A unit of so many seconds, in a word.
+    """A unit of this many seconds, in a word.
 
     >>> unit_named(86_400), unit_named(900)
     ('days', 'units of 900 seconds')

@@ -147,7 +147,7 @@ def _reach(field: FieldModel, distance: Numeric, base: Numeric, step: Fraction) 
     upper = upper if bounds.maximum is None else min(upper, unit(bounds.maximum, ROUND_FLOOR))
     if lower > upper:
         raise UserError(
-            f"field {field.name!r}: {base.name!r} and the offset lead nowhere between its own minimum and maximum; mend the "
+            f"field {field.name!r}: {base.name!r} and the offset lead nowhere between its own minimum and maximum; correct the "
             "bounds."
         )
     if max(abs(lower), abs(upper)) > GRID_LIMIT // 2:

@@ -3,7 +3,7 @@
     declared   the owner wrote it down from public knowledge (the default)
     reviewed   drafted from the data, then compared with public knowledge by a person
     paid       found by noisy counts, which the ledger charged (`receipts` name the entries)
-    fromData   read off the rows, and nobody has reviewed it
+    fromData   read from the rows, and nobody has reviewed it
 
 The first three are public. The last is not: whoever holds the release can tell something about single rows from it. So
 it is refused where a budget is spent, unless the owner accepts it, and then the certificate names the columns.
@@ -20,7 +20,7 @@ MEANING: dict[Origin, str] = {
     "declared": "declared by the owner",
     "reviewed": "drafted from the data, then reviewed by the owner",
     "paid": "found by noisy counts that were paid for",
-    "fromData": "read off the rows without noise",
+    "fromData": "read from the rows without noise",
 }
 
 
@@ -33,7 +33,7 @@ def grouped(origins: Mapping[str, Origin]) -> dict[Origin, list[str]]:
 
 
 def refuse_unreviewed(origins: Mapping[str, Origin], *, accepted: bool) -> None:
-    """Refuse a schema with fields that were read off the rows and not reviewed, unless the owner accepts that."""
+    """Refuse a schema with fields that were read from the rows and not reviewed, unless the owner accepts that."""
     unreviewed = grouped(origins).get("fromData", [])
     if not unreviewed or accepted:
         return
@@ -41,7 +41,7 @@ def refuse_unreviewed(origins: Mapping[str, Origin], *, accepted: bool) -> None:
         f" and {len(unreviewed) - 6} more" if unreviewed[6:] else ""
     )
     raise UserError(
-        f"schema: {len(unreviewed)} fields were read off the rows and nobody has reviewed them ({shown}). Bounds and lists "
+        f"schema: {len(unreviewed)} fields were read from the rows and nobody has reviewed them ({shown}). Bounds and lists "
         "from the rows tell about single rows, and no guarantee covers that. Review them with: sundog schema review "
         "SCHEMA; or accept it with --accept-unreviewed (accept_unreviewed=True in Python), and the certificate will say so."
     )

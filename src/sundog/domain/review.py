@@ -23,7 +23,7 @@ from sundog.domain.offsets import read_distance
 from sundog.errors import UserError
 
 SHOWN = 12
-"""So many labels of a list are shown."""
+"""This many labels of a list are shown."""
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class Rows:
         return Rows(wide, (*self.codes, *more), self.weights)
 
     def to_arrow(self) -> pa.Table:
-        """The values as a user knows them: labels, numbers, dates, null for missing; identifiers numbered afresh.
+        """The values as a user knows them: labels, numbers, dates, null for missing; identifiers renumbered.
 
         Weights, where there are any, are a last column `weight`.
         """

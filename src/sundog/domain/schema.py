@@ -1,4 +1,4 @@
-"""Schema: the declared public facts about a table. Nothing in it is ever read off private rows for free."""
+"""Schema: the declared public facts about a table. Nothing in it is ever read from private rows for free."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -98,7 +98,7 @@ class Schema:
         return type(self).from_json(amend_dialect(self.document, changes)) if changes else self
 
     def unreviewed_as(self, other: "Schema") -> "Schema":
-        """The schema with those fields marked as read off the rows that another one marks so: a mark is never lost."""
+        """The schema with those fields marked as read from the rows that another one marks so: a mark is never lost."""
         names = {name for name in self.origins if other.origins.get(name) == "fromData"}
         fields = [
             {**field, "sundog": {**field.get("sundog", {}), "origin": "fromData"}} if field["name"] in names else field

@@ -31,7 +31,7 @@ Numbers = Float[np.ndarray, "cells kinds"]
 DOUBT = 1.0
 """The standard deviation of what the neighbours say, as a part of it."""
 BLOCK = 1 << 24
-"""So many weights are carried down at once."""
+"""This many weights are carried down at once."""
 
 
 @dataclass(frozen=True, eq=False)

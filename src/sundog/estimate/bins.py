@@ -2,7 +2,7 @@
 
 First every column is measured alone, on fine public cells (its leaves). Tables of several columns then use few cells
 that matter: a leaf that is heavy stands alone, the others are joined in order to about equal mass, labels too rare to be
-told from noise are merged (under their parents where these are declared), missing stands alone. A synthetic cell is turned into a value by the leaves inside it:
+distinguished from noise are merged (under their parents where these are declared), missing stands alone. A synthetic cell is turned into a value by the leaves inside it:
 cell -> leaf by the leaves' proportions (systematically) -> uniform on the leaf's grid points.
 """
 
@@ -32,7 +32,7 @@ SLIVER = 0.25
 TYPICAL = 0.0015
 """The noise in one leaf, as a share of the rows, from which on bins may be finer: that of 40,000 rows at epsilon 1."""
 NOISE = 3.0
-"""A label is told from noise from this many standard deviations on (as in MST)."""
+"""A label is distinguished from noise from this many standard deviations on (as in MST)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,11 +145,11 @@ def _divided(leaves: Leaves, finer: Axis) -> Leaves:
 class Bins:
     """How coarse: numbers in bins of about equal mass, rare labels merged, in runs of that mass."""
 
-    most: Annotated[int, "About so many bins per numeric column.", Range(2, 1000)] = 16
+    most: Annotated[int, "About this many bins per numeric column.", Range(2, 1000)] = 16
     rare: Annotated[float, "Labels with a smaller share of the rows are merged.", Range(0, 1)] = 0.005
     finest: Annotated[
         float,
-        "Where the noise is small, bins are finer by the square root of that, at most so many times.",
+        "Where the noise is small, bins are finer by the square root of that, at most this many times.",
         Range(1, 8),
     ] = 1.0
     taper: Annotated[

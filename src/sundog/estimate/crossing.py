@@ -14,7 +14,7 @@ from sundog.estimate.question import Numbers
 from sundog.estimate.tilt import TILT
 
 POINTS = 8
-"""So many codes are tried inside a piece for the ends of an interval."""
+"""This many codes are tried inside a piece for the ends of an interval."""
 
 Codes = Float[np.ndarray, " items"]
 

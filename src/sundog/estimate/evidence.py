@@ -52,7 +52,7 @@ class Table:
 
     @property
     def columns(self) -> Names:
-        """Its columns."""
+        """The columns that it is about."""
         return tuple(axis.column for axis in self.axes)
 
     def onto(self, columns: Names) -> "Table":

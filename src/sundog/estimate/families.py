@@ -1,6 +1,6 @@
 """Rare labels stand together under their parent: which labels share a cell, where a category list says what belongs where.
 
-A label that can be told from noise stands alone. The others wait at their parent; parents are gone through from the
+A label that can be distinguished from noise stands alone. The others wait at their parent; parents are gone through from the
 deepest up, and where what waits there is heavy enough together, it becomes one cell, named by that parent; else it waits
 one level higher. What still waits at the top is left to the caller. Which code a synthetic cell becomes is decided by
 the one-way measurement inside the cell (bins.Leaves.decode), so it is a code under that parent.

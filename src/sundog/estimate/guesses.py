@@ -29,7 +29,7 @@ from sundog.queries import Marginal, answer
 UNSEEN = 2.0
 NOTHING_KNOWN = 0.5
 LOOKED_AT = 60
-"""So many released tables are compared, those with the least noise."""
+"""This many released tables are compared, those with the least noise."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class _Case:
 
     @property
     def codes(self) -> Int[np.ndarray, " rows"]:
-        """Its codes."""
+        """The codes of that column."""
         return self.rows.column(self.column.name)
 
     def counted(self, kept: Bool[np.ndarray, " rows"]) -> Numbers:

@@ -25,7 +25,7 @@ LEAVES = 1024
 BRANCH = 4
 LEVELS = 5
 MOST_SINGLE_CELLS = 48
-"""Columns with at most so many codes are counted code by code, in one level."""
+"""Columns with at most this many codes are counted code by code, in one level."""
 MOST_CELLS_COUNTED = 40
 LEAST = 0.2
 """A slope leaves a child at least so much of its even share."""

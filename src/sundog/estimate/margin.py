@@ -86,7 +86,7 @@ class Margin:
 
     @cached_property
     def _contrasts(self) -> Float[np.ndarray, " atoms"]:
-        """C b."""
+        """The contrasts C b of the measured counts."""
         even, precision = self._prior
         b = precision * even
         for place, (_, counts, variance) in zip(self.places, self.pieces, strict=True):

@@ -18,7 +18,7 @@ from sundog.estimate.bins import Leaves
 from sundog.estimate.margin import Margin
 
 CLEAR = 4.0
-"""A cell's rows are divided as estimated from so many standard deviations of their number on."""
+"""A cell's rows are divided as estimated from this many standard deviations of their number on."""
 
 Cells = Int[np.ndarray, " pieces"]
 Clear = Bool[np.ndarray, " cells"]

@@ -2,7 +2,7 @@
 
 Counts, shares, means, sums and quantiles, of the rows that satisfy a condition, by cells of up to three columns. Intervals:
 
-- counts and sums: the estimate and so many standard deviations either side;
+- counts and sums: the estimate and this many standard deviations either side;
 - shares and means, ratios n/d of two sums: Fieller's, all r with |n - r d| <= z stddev(n - r d), within the declared bounds;
 - quantiles: all values that noise does not rule out (sundog.estimate.crossing).
 
@@ -29,12 +29,12 @@ from sundog.estimate.question import Found, Numbers, Question, Statistic, bounds
 
 MOST_CELLS = 20_000
 SHOWN = 40
-"""A number on its own is shown in at most so many cells, where it was measured so coarsely."""
+"""A number on its own is shown in at most this many cells, where it was measured so coarsely."""
 MOST_SHARES = 200
 THRESHOLDS, FEWEST_THRESHOLDS = 200, 20
-"""So many values are tried for a quantile among others; fewer where tables are large."""
+"""This many values are tried for a quantile among others; fewer where tables are large."""
 WEIGHTS = 1 << 24
-"""So many weights may be held at once."""
+"""This many weights may be held at once."""
 
 
 def by_axes(evidence: Evidence, question: Question, schema: Schema) -> tuple[Axis, ...]:

@@ -7,7 +7,7 @@ Three laws, all mixtures whose weights are found by expectation maximisation and
 - `shrunk_towards`: cells for which there is a guess. What they differ by is a mixture of normals of several widths (Stephens
   2017): most differences vanish, large ones stay.
 - `emptiness`: cells of a table. How many times as many rows as under independence a cell holds follows a law on a grid (as for
-  labels), of which 0 is one point: where columns all but determine each other, most cells are empty.
+  labels), of which 0 is one point: where columns nearly determine each other, most cells are empty.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from jaxtyping import Float
 from sundog.estimate.nonnegative import nonnegative
 
 CLEAR = 4.0
-"""Counts from so many standard deviations on are told from noise."""
+"""Counts from this many standard deviations on are distinguished from noise."""
 FEWEST = 8
 """A law is not learnt from fewer cells."""
 GRID = 50
@@ -25,7 +25,7 @@ WIDTHS = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 RATIOS = (0, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1, 1.2, 1.5, 2, 2.8, 4, 5.6, 8, 11, 16, 23, 32, 64)
 """Of a cell's count to that under independence."""
 PRIOR = 5.0
-"""The law starts as so many cells of its first guess."""
+"""The law starts as this many cells of its first guess."""
 ITERATIONS = 100
 
 

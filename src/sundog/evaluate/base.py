@@ -1,6 +1,6 @@
 """Metric: one number that says how alike a synthetic table is, and what it may be computed from.
 
-Two kinds, told apart by `needs`. "released" metrics are functions of released measurements and synthetic rows: public.
+Two kinds, distinguished by `needs`. "released" metrics are functions of released measurements and synthetic rows: public.
 "real" metrics look at real rows: whatever they return is CONFIDENTIAL, and the rows come through one door only
 (private.disclose), which writes the disclosure into the ledger first. No metric can open a table itself.
 

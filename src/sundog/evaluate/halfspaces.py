@@ -25,7 +25,7 @@ THRESHOLDS = 10
 
 @dataclass(frozen=True)
 class Halfspaces:
-    """Random halfspaces."""
+    """The error of random halfspaces."""
 
     name = "halfspace"
     summary = "mean absolute error of 2,000 random halfspace queries over the one-hot and numeric embedding"

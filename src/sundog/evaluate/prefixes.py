@@ -25,7 +25,7 @@ QUERIES = 2_000
 
 @dataclass(frozen=True)
 class Prefixes:
-    """Random prefixes."""
+    """The error of random prefixes."""
 
     name = "prefix"
     summary = "mean absolute error of 2,000 random prefix queries: a category and two numeric thresholds"

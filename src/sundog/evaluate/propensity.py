@@ -1,12 +1,12 @@
 """Can a model tell synthetic rows from real ones? pMSE of a logistic regression, and the AUC of gradient boosting.
 
-With N rows in all, c the share of synthetic ones and p_i the fitted chance that row i is synthetic (Woo et al. 2009),
+With N rows in total, c the share of synthetic ones and p_i the fitted chance that row i is synthetic (Woo et al. 2009),
 
     pMSE = 1/N sum (p_i - c)^2,      pMSE ratio = pMSE / (k (1 - c)^2 c / N)      (Snoke et al. 2018),
 
 k the number of fitted coefficients without the intercept: a table drawn like the real one has a ratio near 1. The model
 has every column's main effect (labels one-hot, numbers scaled). Gradient boosting also sees interactions: its AUC on
-rows it was not trained on (three folds) is 0.5 where nothing tells the tables apart and 1 where everything does.
+rows it was not trained on (three folds) is 0.5 where nothing distinguishes the tables and 1 where everything does.
 
 Each side is a random choice of at most MOST rows, the same number of both.
 """
@@ -49,10 +49,10 @@ class PropensityRatio:
 
 @dataclass(frozen=True)
 class Detection:
-    """How well gradient boosting tells synthetic rows from real ones."""
+    """How well gradient boosting distinguishes synthetic rows from real ones."""
 
     name = "detection_auc"
-    summary = "AUC of gradient boosting that tells synthetic rows from real ones: 0.5 is indistinguishable"
+    summary = "AUC of gradient boosting that distinguishes synthetic rows from real ones: 0.5 is indistinguishable"
     better: ClassVar[Better] = "lower"
     needs: ClassVar[Needs] = "real"
 

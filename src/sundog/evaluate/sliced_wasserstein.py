@@ -39,11 +39,11 @@ class SlicedWasserstein:
 
     @property
     def summary(self) -> str:
-        """Its definition."""
+        """The definition in a sentence, for reports."""
         return f"mean sliced 1-Wasserstein distance of the {self.ways}-way marginals, columns scaled to [0, 1]"
 
     def score(self, subject: Comparison) -> Score | None:
-        """The mean."""
+        """The mean distance over all choices of columns."""
         if len(subject.sizes) < self.ways:
             return None
         choose, angle = split(subject.key, 2)

@@ -53,7 +53,7 @@ class Thresholding:
     needs: ClassVar[Needs] = "real"
 
     def score(self, subject: Comparison) -> Score | None:
-        """Eq. 9."""
+        """The mean absolute error of Eq. 9."""
         choose, turn, shift = split(subject.key, 3)
         columns = _columns(choose, len(subject.sizes), QUERIES)
         theta = ndtri(np.maximum(uniforms(turn, columns.size), 2.0**-53)).reshape(columns.shape)

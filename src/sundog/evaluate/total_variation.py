@@ -19,7 +19,7 @@ from sundog.evaluate.base import Better, Comparison, Needs, Score, column_sets
 
 MOST = 4_000
 DENSE = 1 << 22
-"""Tables with more cells than this are numbered afresh by the cells that occur, so memory stays bounded by the rows."""
+"""Tables with more cells than this are renumbered by the cells that occur, so memory stays bounded by the rows."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class TotalVariation:
 
     @property
     def name(self) -> str:
-        """tv1, tv2, tv3."""
+        """The name in reports: tv1, tv2 or tv3."""
         return f"tv{self.ways}"
 
     @property
     def summary(self) -> str:
-        """Its definition."""
+        """The definition in a sentence, for reports."""
         return f"mean total variation of the {self.ways}-way marginals, numbers in 32 equal bins"
 
     def score(self, subject: Comparison) -> Score | None:

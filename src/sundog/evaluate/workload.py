@@ -30,12 +30,12 @@ class WorkloadError:
 
     @property
     def name(self) -> str:
-        """workload_mean, workload_max."""
+        """The name in reports: workload_mean or workload_max."""
         return f"workload_{self.statistic}"
 
     @property
     def summary(self) -> str:
-        """Its definition."""
+        """The definition in a sentence, for reports."""
         return f"{self.statistic} absolute error of the workload's answers, as a share of the rows"
 
     def score(self, subject: Comparison) -> Score | None:
@@ -54,12 +54,12 @@ class MeasuredError:
 
     @property
     def name(self) -> str:
-        """measured_mean, measured_max."""
+        """The name in reports: measured_mean or measured_max."""
         return f"measured_{self.statistic}"
 
     @property
     def summary(self) -> str:
-        """Its definition."""
+        """The definition in a sentence, for reports."""
         return f"{self.statistic} absolute difference to the released measurements (noise included), as a share of the rows"
 
     def score(self, subject: Measured) -> Score | None:

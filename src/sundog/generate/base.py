@@ -24,7 +24,7 @@ Fits = Mapping[type[Any], float]
 
 
 def in_registry(registry: Fits, query: Query) -> bool:
-    """Whether a query's class is in the registry, over so many columns."""
+    """Whether a query's class is in the registry, over this many columns."""
     return len(query.columns) <= registry.get(type(query), 0)
 
 
@@ -44,7 +44,7 @@ class Generator(Protocol[State]):
         """The model's answer to a query, as proportions of the rows."""
 
     def sample(self, key: Key, state: State, *, rows: int) -> Rows:
-        """Synthetic rows."""
+        """Synthetic rows, drawn from the fitted state with this key."""
 
 
 @runtime_checkable
@@ -59,7 +59,7 @@ class SizeLimited(Protocol):
         """For each of these queries, what the model would take if it were measured too."""
 
     def megabytes_of(self, schema: Schema, queries: Sequence[Query], *, cells: int | None) -> float:
-        """About what a model of all these queries would take, numbers in at most so many cells."""
+        """About what a model of all these queries would take, numbers in at most this many cells."""
 
 
 @runtime_checkable

@@ -35,7 +35,7 @@ class ColumnModel:
 
 @dataclass(frozen=True, eq=False)
 class IndependentState:
-    """One model a column."""
+    """One model per column."""
 
     schema: Schema
     columns: tuple[ColumnModel, ...]
@@ -46,7 +46,7 @@ class Independent:
     """Each column from its own one-way marginal."""
 
     def supports(self, query: Query) -> bool:
-        """One-way marginals."""
+        """Whether the query is a one-way marginal."""
         return in_registry(FITS, query)
 
     def init(self, key: Key, schema: Schema) -> IndependentState:

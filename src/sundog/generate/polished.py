@@ -1,4 +1,4 @@
-"""Polished projection: RAP++ finds the rows, a genetic search (Private-GSD) mends what sigmoids cannot see.
+"""Polished projection: RAP++ finds the rows, a genetic search (Private-GSD) repairs what sigmoids cannot see.
 
 Sigmoids have known blind spots (annealed_projection.py); a search that changes one cell at a time and looks at exact
 answers has none, but is slow from afar. So the rounded rows of the projection are where the search starts, on the same

@@ -197,7 +197,7 @@ def _inside(positions: Sequence[Any], schema: Schema, rows: int) -> bool:
 
 
 def _codes(array: Any, length: int, size: int) -> bool:
-    """Whether these are so many codes of a column of this size."""
+    """Whether these are this many codes of a column of this size."""
     whole = array.dtype.kind in "iu" and array.shape == (length,)
     return whole and (not length or bool(array.min() >= 0 and array.max() < size))
 

@@ -14,7 +14,7 @@ from sundog.methods.recipes import METHODS
 from sundog.queries import Query
 
 FAR = 10.0
-"""So many times the limit is more than merging rare labels could make up for."""
+"""This many times the limit is more than merging rare labels could make up for."""
 
 
 def check_recipe(recipe: Recipe, schema: Schema, *, public: Rows | None) -> None:

@@ -44,7 +44,7 @@ class Measuring(Protocol):
     def measure(
         self, queries: Sequence[Query], rho: float, *, shares: Sequence[float] | None = None
     ) -> list[Measurement]:
-        """Noisy answers."""
+        """Measure these queries: their noisy answers."""
 
     def score(self, selection: Selection, rho: float) -> Scores:
         """Noisy scores of candidates."""

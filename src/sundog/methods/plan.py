@@ -1,7 +1,7 @@
 """Expected errors of a release before anything is spent: from the schema, a number of rows and a budget, and nothing else.
 
-What the recipe would measure is known beforehand: every column's cells, their part of the budget and so their noise s; the pairs,
-their cells, and by the rule of `Allocate` what each is worth. What is not known is the table. It is stood in for by assumptions
+What the recipe would measure is known in advance: every column's cells, their part of the budget and so their noise s; the pairs,
+their cells, and by the rule of `Allocate` what each is worth. What is not known is the table. It is replaced by assumptions
 that hold on the average of public tables: labels follow Zipf's law, numbers fall off over their declared range, and
 pairs depend on each other by DEPENDENCE. The error of a cell with m rows under noise s is about 0.8 s, and never much more than m:
 
@@ -40,7 +40,7 @@ NARROW, WIDE = 0.13, 0.06
 """Numbers fall off by e over this part of their declared range: up to SHORT values (ages, hours), and above (amounts)."""
 SHORT = 200
 FEW = 3
-"""So many labels are few: flags and sexes."""
+"""This many labels are few: flags and sexes."""
 TREE = 1.4
 """The noise in one of 32 bins, put together from a tree of counts, in units of the noise of one count."""
 DEPENDENCE = 0.08
@@ -48,7 +48,7 @@ DEPENDENCE = 0.08
 COARSELY = 0.5
 """The part of it that bins of six by six cells miss."""
 COARSE = 6
-"""So many cells a column has at the second resolution."""
+"""A column has this many cells at the second resolution."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def expected(
     """What to expect of a recipe at a budget of rho; `known` are columns that it does not measure alone."""
     if recipe.first is None:
         raise UserError(
-            f"plan: method {recipe.name!r} measures no columns first, so nothing is known of its errors beforehand; "
+            f"plan: method {recipe.name!r} measures no columns first, so nothing is known of its errors in advance; "
             "plan for another method, such as auto."
         )
     workload = recipe.workload(schema)
@@ -163,7 +163,7 @@ def column_plans(
 
 
 def _column(column: Column, *, rows: int, stddev: float, cut: tuple[int, int], weights: Weights) -> ColumnPlan:
-    """One column, counted in so many cells on so many levels."""
+    """One column, counted in this many cells on this many levels."""
     cells, shares = shown_cells(column)
     inside = TREE if cut[1] > 1 else math.sqrt(max(cut[0] / cells, 1.0))
     weight = weights.numbers if isinstance(column, Numeric) else weights.few if cells <= FEW else weights.labels
@@ -263,7 +263,7 @@ def _binned(column: Column, plan: ColumnPlan, rows: int) -> tuple[Axis, Axis]:
 
 
 def _first_labels(column: Column, kept: int) -> Axis:
-    """So many labels as they are, the others together."""
+    """This many labels as they are, the others together."""
     if kept + 1 >= column.size:
         return Axis.whole(column)
     return Axis.grouped(column, [min(code, kept) for code in range(column.size)])

@@ -5,7 +5,7 @@ those that satisfy it are kept. So nothing is weighed twice, values inside a cel
 within it, and proportions are those of the model given the condition. Generators that cannot narrow draw and keep just the same,
 with fewer kept. How many rows are drawn is bounded in both cases.
 
-Repairing constraints can lead out of a condition, so rows are looked at once more afterwards, and drawn anew.
+Repairing constraints can lead out of a condition, so rows are looked at once more afterwards, and drawn again.
 """
 
 from collections.abc import Callable
@@ -23,9 +23,9 @@ from sundog.postprocess.constraints import enforce
 from sundog.random.keys import Key, split
 
 MOST_DRAWN = 4_000_000
-"""So many rows are drawn at most for one question, unless it asks for more."""
+"""This many rows are drawn at most for one question, unless it asks for more."""
 MOST_REPAIRED = 50_000
-"""So many rows are repaired at most, unless it asks for more."""
+"""This many rows are repaired at most, unless it asks for more."""
 FEWEST, LARGEST = 1_000, 400_000
 ROUNDS = 8
 
@@ -35,7 +35,7 @@ Draw = Callable[[Key, int], Rows]
 def sample_where(
     key: Key, generator: Generator[Any], *, schema: Schema, state: Any, rows: int, condition: Condition
 ) -> Rows:
-    """So many synthetic rows that satisfy a condition, and the schema's constraints."""
+    """This many synthetic rows that satisfy a condition, and the schema's constraints."""
     check_rows(rows, schema)
     held = generator.narrowed(state, condition) if isinstance(generator, Narrowing) else state
     if held is None:

@@ -38,7 +38,7 @@ class BinnedPairs:
         check_declared(self)
 
     def __call__(self, schema: Schema) -> tuple[Query, ...]:
-        """The queries."""
+        """The queries of the workload on this schema."""
         tables = Workload.marginals(schema, k=min(2, len(schema.names)), bins=self.bins).queries
         return (*tables, *(sigmoid_query(c) for c in schema.constraints if isinstance(c, ProtectedStatistic)))
 
@@ -54,13 +54,13 @@ class LabelsAndThresholds:
     directions: Annotated[int, "Random directions per numeric column, divided among the targets.", Range(1, 20_000)] = (
         200
     )
-    most_directions: Annotated[int, "The most directions in all.", Range(1, 20_000)] = 1000
+    most_directions: Annotated[int, "The most directions in total.", Range(1, 20_000)] = 1000
 
     def __post_init__(self) -> None:
         check_declared(self)
 
     def __call__(self, schema: Schema) -> tuple[Query, ...]:
-        """The queries."""
+        """The queries of the workload on this schema."""
         labels = [column.name for column in schema.columns if isinstance(column, Categorical)]
         numbers = [column.name for column in schema.columns if isinstance(column, Numeric) and column.steps > 1]
         targets = tuple(target for target in schema.targets if target in labels)

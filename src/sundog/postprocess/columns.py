@@ -20,9 +20,9 @@ from sundog.queries.marginal import one_way_axis
 from sundog.released import Measurement
 
 IN_ALL = 400
-"""So many cells in all columns together: what the denoising still solves exactly (adjust/denoise.py)."""
+"""This many cells in all columns together: what the denoising still solves exactly (adjust/denoise.py)."""
 LEAST = 4
-"""Every column may have so many all the same."""
+"""Every column may have this many all the same."""
 RARE = 0.001
 """Labels that are rarer may be matched as one, in a long column."""
 

@@ -13,7 +13,7 @@ a constraint, in this order:
 Constraints may undo each other's repairs, so this is repeated a few times; rows that still break one are rejected and
 replaced by newly drawn ones, in the end by copies of rows that satisfy everything.
 
-Rows of linked tables have columns that are `fixed`: those of the records above them. A constraint that names one is mended by
+Rows of linked tables have columns that are `fixed`: those of the records above them. A constraint that names one is repaired by
 trying the other columns' values of rows that satisfy it, one row after the other, until one fits.
 """
 
@@ -35,7 +35,7 @@ from sundog.random.keys import Key, split, uniforms
 PASSES = 4
 DRAWS = 6
 TRIES = 40
-"""So many rows are tried for one that must fit beside fixed columns."""
+"""This many rows are tried for one that must fit beside fixed columns."""
 
 RowConstraint = Linear | Pairs | Impossible
 Draw = Callable[[Key, int], Rows]
@@ -78,7 +78,7 @@ def enforce(key: Key, schema: Schema, *, draw: Draw, rows: int) -> Rows:
 
 
 def repaired(key: Key, rows: Rows, *, fixed: frozenset[str] = frozenset()) -> Rows:
-    """As many rows in the same order, every one satisfying the schema's constraints: mended, or a copy of one that does.
+    """As many rows in the same order, every one satisfying the schema's constraints: repaired, or a copy of one that does.
 
     Columns that are `fixed` stay as they are.
     """
@@ -136,7 +136,7 @@ def violations(rows: Rows) -> dict[str, int]:
 
 
 def _satisfying(key: Key, rows: Rows, rules: Rules, dependencies: Dependencies) -> Rows:
-    """The rows after repair, without those that could not be mended."""
+    """The rows after repair, without those that could not be repaired."""
     mended = _mended(key, rows, rules, dependencies)
     return mended.take(np.flatnonzero(_all_hold(mended, rules, dependencies)))
 

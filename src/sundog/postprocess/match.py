@@ -6,7 +6,7 @@ of evidence,
 
     min over p of   |(mean(p) - a) / stddev|^2 / 2  +  trust KL(p || synthetic).
 
-A table drawn from the truth with so many rows would be off by a divergence of about K / (2 trust) in K measures. So `trust`
+A table drawn from the truth with this many rows would be off by a divergence of about K / (2 trust) in K measures. So `trust`
 is at most `TRUST`, and less where the divergence that is found shows that the table deserves less.
 
 Its optimum is the distribution closest in KL whose measures lie within gamma of the final target, which lies between the
@@ -39,7 +39,7 @@ from sundog.released import Measurement
 TRUST = 50.0
 """As how many rows of evidence the synthetic table counts, at most, against the measured answers."""
 TOO_FAR = 6.0
-"""An answer further than so many standard deviations from what the support can reach counts as not met."""
+"""An answer further than this many standard deviations from what the support can reach counts as not met."""
 
 
 class NotMet(UserError):

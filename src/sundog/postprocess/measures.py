@@ -13,7 +13,7 @@ Everything here looks at the schema, at synthetic rows and at released values on
 Moments are measured within the range that the synthetic rows show, all but the outermost on each side: between wide public
 bounds most of the budget would be spent on values that do not occur. Values outside are clamped, on both sides alike, so the
 far tails stay as the table has them. As many rows are left outside as `NOISES` standard deviations of the noise, in rows:
-what lies beyond could not be told from the noise anyway.
+what lies beyond could not be distinguished from the noise anyway.
 """
 
 import math
@@ -184,7 +184,7 @@ def shown(rows: Rows, column: Column, outside: float) -> tuple[int, int] | None:
 
 
 def most_correlated(rows: Rows, schema: Schema) -> list[str]:
-    """The target and the columns most correlated with it in the synthetic rows, five in all (the paper's rule)."""
+    """The target and the columns most correlated with it in the synthetic rows, five in total (the paper's rule)."""
     if not schema.targets:
         raise UserError(
             "measures: correlations of which columns? Name them ('correlations: A, B'), or declare 'targets' in the schema."

@@ -19,7 +19,7 @@ from sundog.postprocess.support import Support
 from sundog.random.keys import Key, permutation, split, uniforms, words
 
 SWAPS, SWAPS_A_ROW = 1 << 20, 16
-"""How many pairs of rows are looked at, at most; and at most so many for every row."""
+"""How many pairs of rows are looked at, at most; and at most this many for every row."""
 GROUPS = 32
 CELL_WEIGHT = 0.05
 """How much the count of a value counts beside a measure."""
@@ -42,7 +42,7 @@ def drawn(
     count: int,
     multinomial: bool = False,
 ) -> Int[np.ndarray, " rows"]:
-    """How often each row is drawn, `count` times in all; `scale` says how small an error of each measure matters."""
+    """How often each row is drawn, `count` times in total; `scale` says how small an error of each measure matters."""
     first, second = split(key, 2)
     share = weights / weights.sum()
     if multinomial:

@@ -1,4 +1,4 @@
-"""What one dataset has spent, read off its ledger entries: totals, limit, refusals. Pure; ledger.py keeps the file.
+"""What one dataset has spent, read from its ledger entries: totals, limit, refusals. Pure; ledger.py keeps the file.
 
 Limits: the totals (sum rho, sum delta) of the account stay within what the limit converts to, compared as exact
 rationals. As long as every charge was accounted for as Gaussian, the exact Gaussian conversion applies; from the first
@@ -77,22 +77,22 @@ class Account:
 
     @property
     def exact_rho(self) -> Fraction:
-        """The rho spent in all."""
+        """The rho spent in total."""
         return sum((Fraction(entry.rho) for entry in self.entries), Fraction())
 
     @property
     def exact_delta(self) -> Fraction:
-        """The delta spent by thresholds in all."""
+        """The delta spent by thresholds in total."""
         return sum((Fraction(entry.delta) for entry in self.entries), Fraction())
 
     @property
     def rho(self) -> float:
-        """The rho spent in all, rounded up."""
+        """The rho spent in total, rounded up."""
         return round_up(self.exact_rho)
 
     @property
     def delta_spent(self) -> float:
-        """The delta spent by thresholds in all, rounded up."""
+        """The delta spent by thresholds in total, rounded up."""
         return round_up(self.exact_delta)
 
     @property
@@ -167,7 +167,7 @@ class Account:
         if self.exact_rho + rho > Fraction(most):
             raise BudgetRefused(
                 f"ledger: {self.dataset!r} has spent rho {self.rho:.6g}; this asks for rho {float(rho):.6g} more; "
-                f"its limit is {self.limit.describe()}, which is rho {most:.6g} in all. Nothing was computed. "
+                f"its limit is {self.limit.describe()}, which is rho {most:.6g} in total. Nothing was computed. "
                 "Ask for less, or have the owner of the data raise the limit."
             )
 

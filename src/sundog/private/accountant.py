@@ -16,7 +16,7 @@ not literally that Gaussian. Add to it a uniform point of the lattice cell, whic
 result at y + u differs from the Gaussian density p by log(q/p) = (y-c).u/sigma^2 + |u|^2/(2 sigma^2) (the normalisers
 agree to exp(-2^80)). As u is uniform and independent of y, and later choices see only y, |(y-c).u| <= t |y-c| h/sqrt 12
 except with probability 2 exp(-t^2/2), for the centre c of either neighbour; |y-c| <= sigma (sqrt d + t + mu) except
-with exp(-t^2/2). So over d coordinates in all |log(q/p)| <= a = t h (sqrt d + t + mu)/(sigma sqrt 12) + d h^2/(8 sigma^2),
+with exp(-t^2/2). So over d coordinates in total |log(q/p)| <= a = t h (sqrt d + t + mu)/(sigma sqrt 12) + d h^2/(8 sigma^2),
 outside probability 5 exp(-t^2/2), and delta_lattice(epsilon) <= e^a delta(epsilon - 2a) + 5 exp(-t^2/2). With t = 12,
 mu <= 2^10 and d <= 2^46 (decades of drawing) a < 2^-15 and the rest is below 1e-30: hence SLACK. A claim below
 LEAST_EPSILON or LEAST_DELTA, or one that the slack makes worse, is converted as zCDP, which the discrete Gaussian
@@ -159,7 +159,7 @@ class Budget:
             raise UserError(f"budget: found delta {self.delta!r}; it must lie strictly between 0 and 1, such as 1e-9.")
 
     def total_rho(self, accounting: Accounting, *, delta_spent: float = 0.0) -> float:
-        """The rho that may be spent in all, when thresholds take `delta_spent` of delta."""
+        """The rho that may be spent in total, when thresholds take `delta_spent` of delta."""
         if self.rho is not None:
             if delta_spent > 0:
                 self._delta_left(delta_spent)

@@ -1,4 +1,4 @@
-"""The one door through which a custodian learns what became of the cells. CONFIDENTIAL: exact counts, without noise.
+"""The one door through which a custodian learns how the cells were read. CONFIDENTIAL: exact counts, without noise.
 
 The disclosure is written into the ledger first, durably; only then are the rows read. What leaves are counts, masked shapes
 (at most three per finding) and remedies, which name keys and never a text.
@@ -85,7 +85,7 @@ class TableCheck:
 def check_rows(
     data: Any, schema: Schema, *, unit: PrivacyUnit, dataset: str, ledger: Ledger, sql: str | None = None
 ) -> TableCheck:
-    """What became of the cells, after the disclosure is on the ledger. A table that lacks a column is refused before."""
+    """How the cells were read, after the disclosure is on the ledger. A table that lacks a column is refused before."""
     table = PrivateTable(data, dialect=schema.dialect, sql=sql)
     source = open_whole(table)
     source.check(schema.fields, unit=unit.column)

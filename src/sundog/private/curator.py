@@ -142,7 +142,7 @@ class Curator:
         """
         if self.unit.below:
             raise UserError(
-                f"categories: the labels of {column!r} must be declared; they cannot be bought for linked tables."
+                f"categories: the labels of {column!r} must be declared; they cannot be paid for in linked tables."
             )
         self._source.check((column,))
         squared = sensitivity.partition_squared(self.unit)

@@ -32,7 +32,7 @@ def doubts(budget: Budget, *, rows: int | None = None) -> list[str]:
     if epsilon is not None and epsilon > MOST_EPSILON:
         found.append(
             f"epsilon {epsilon:.4g} is above {MOST_EPSILON:g}: the odds of a guess about one unit may change by a factor "
-            f"of {_factor(epsilon)}, which is hardly any protection."
+            f"of {_factor(epsilon)}, which is almost no protection."
         )
     if budget.delta is not None and budget.delta > MOST_DELTA:
         found.append(

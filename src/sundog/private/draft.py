@@ -1,4 +1,4 @@
-"""Draft a schema by looking at the data. CONFIDENTIAL: every domain in it is read off the rows.
+"""Draft a schema by looking at the data. CONFIDENTIAL: every domain in it is read from the rows.
 
 It saves the owner typing. Every field says in `why` what was seen, and is marked `fromData` until somebody reviews it; the
 dialect of a text file is guessed, and the description says why. The ledger records the disclosure before anything is read.
@@ -24,7 +24,7 @@ from sundog.sources.relations import Related
 from sundog.sources.sniff import Guess, guess_dialect
 from sundog.sources.streams import byte_chunks
 
-BRAND = "CONFIDENTIAL DRAFT: read off the data. Review every field (sundog schema review) against public knowledge."
+BRAND = "CONFIDENTIAL DRAFT: read from the data. Review every field (sundog schema review) against public knowledge."
 NO_GUESS = Guess({}, (), 0)
 
 
@@ -45,7 +45,7 @@ def draft(
     stated = Dialect.of(known)
     known |= {name: getattr(stated, name) for name in ("encoding", "delimiter") if name in known}
     paths, delimiter = text_files(data) if isinstance(data, str | Path) else ([], "")
-    drafting.ledger.disclose(drafting.dataset, "schema draft: domains read off the data, without noise")
+    drafting.ledger.disclose(drafting.dataset, "schema draft: domains read from the data, without noise")
     guess = guess_dialect(byte_chunks(paths[0]), delimiter=delimiter, given=known) if paths else NO_GUESS
     names = tuple(f"column{place}" for place in range(1, guess.columns + 1))
     declared = Dialect.of(guess.dialect)

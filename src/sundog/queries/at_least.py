@@ -92,7 +92,7 @@ class AtLeast(OneBlock):
         return self.sensitivity_squared(neighbours)
 
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
-        """1."""
+        """One row changes a single answer by at most 1."""
         return Fraction(1)
 
     def add(self, rows: Rows, totals: Int[np.ndarray, " cells"]) -> None:

@@ -90,7 +90,7 @@ class OneBlock:
 
     @property
     def block(self: Query) -> int:
-        """All answers."""
+        """The number of answers in a block: all of them."""
         return self.size
 
     def block_l1(self: Query, neighbours: Neighbours) -> Fraction:

@@ -38,7 +38,7 @@ def targets_of(schema: Schema, targets: Sequence[str] | None) -> tuple[str, ...]
 
 
 def sampled(items: list[tuple[str, ...]], sample: int | None, *, seed: int) -> list[tuple[str, ...]]:
-    """So many of the items, drawn without replacement, in their order; all of them if there are not more."""
+    """This many of the items, drawn without replacement, in their order; all of them if there are not more."""
     if sample is not None and sample < 1:
         raise UserError(f"workload: found sample = {sample}; it must be 1 or more (leave it out for all).")
     if sample is None or sample >= len(items):

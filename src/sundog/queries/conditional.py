@@ -68,7 +68,7 @@ class Conditional:
         return self.inner.size * self.block_l1(neighbours)
 
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
-        """1."""
+        """One row changes a single answer by at most 1."""
         return Fraction(1)
 
     def block_l1(self, neighbours: Neighbours) -> Fraction:

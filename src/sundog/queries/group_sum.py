@@ -71,11 +71,11 @@ class GroupSums(OneBlock):
         return np.eye(self.size, dtype=np.int64)[rows.cells(self.group)] * centred(rows, self.column)[:, None]
 
     def describe(self) -> str:
-        """Both columns."""
+        """The group column and the summed column."""
         return f"sums of {self.column} by {self.group.column} ({self.size})"
 
     def to_json(self) -> dict[str, Any]:
-        """Both columns."""
+        """The group column and the summed column."""
         return {"query": "group_sums", "group": self.group.to_json(), "column": self.column}
 
     @classmethod

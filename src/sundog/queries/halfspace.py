@@ -73,7 +73,7 @@ class Halfspaces:
         return Fraction(self.size)
 
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
-        """1."""
+        """One row changes a single answer by at most 1."""
         return Fraction(1)
 
     def block_l1(self, neighbours: Neighbours) -> Fraction:

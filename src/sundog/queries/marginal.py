@@ -104,7 +104,7 @@ class Marginal(OneBlock):
         return " x ".join(f"{axis.column} ({axis.size})" for axis in self.axes)
 
     def to_json(self) -> dict[str, Any]:
-        """The axes."""
+        """The axes of the table, as a document."""
         return {"query": "marginal", "axes": [axis.to_json() for axis in self.axes]}
 
     @classmethod

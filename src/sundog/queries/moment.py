@@ -105,7 +105,7 @@ class Moments(OneBlock):
         return np.concatenate([values << BITS, values[:, first] * values[:, second]], axis=1)
 
     def describe(self) -> str:
-        """The columns."""
+        """The columns whose moments are taken, in words."""
         narrowed = [name for name, range_ in zip(self.columns, self.ranges, strict=True) if range_ is not None]
         where = f" (within ranges of {', '.join(narrowed)})" if narrowed else ""
         return f"means and products of {', '.join(self.columns)}{where}"

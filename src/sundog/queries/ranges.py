@@ -29,7 +29,7 @@ from sundog.random.keys import Key, key_of, split, uniforms
 
 ROW_BLOCK = 8192
 ENUMERATE = 2048
-"""Up to so many elementary cells and queries the sensitivity is enumerated; beyond, the general bound is used."""
+"""Up to this many elementary cells and queries the sensitivity is enumerated; beyond, the general bound is used."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class Ranges:
         return self.sensitivity_squared(neighbours)
 
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
-        """1."""
+        """One row changes a single answer by at most 1."""
         return Fraction(1)
 
     def block_l1(self, neighbours: Neighbours) -> Fraction:
@@ -157,7 +157,7 @@ class Ranges:
         return " and ".join(parts) + " (codes)"
 
     def to_json(self) -> dict[str, Any]:
-        """The conditions."""
+        """The conditions of every query, as a document."""
         lists = {"which": self.which.tolist(), "low": self.low.tolist(), "high": self.high.tolist()}
         return {"query": "ranges", "columns": list(self.columns), **lists}
 
@@ -236,7 +236,7 @@ def conjunctions(
 
 
 def _choose(key: Key, count: int, chosen: int, number: int) -> Int[np.ndarray, "count chosen"]:
-    """For every query so many distinct columns."""
+    """For every query this many distinct columns."""
     if chosen == 0:
         return np.empty((count, 0), dtype=np.int64)
     return np.argsort(uniforms(key, count * number).reshape(count, number), axis=1)[:, :chosen]

@@ -57,7 +57,7 @@ class BinaryTree(OneBlock):
         return self.sensitivity_squared(neighbours)
 
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
-        """1."""
+        """One row changes a single answer by at most 1."""
         return Fraction(1)
 
     def add(self, rows: Rows, totals: Int[np.ndarray, " cells"]) -> None:
@@ -98,7 +98,7 @@ class BinaryTree(OneBlock):
         cells = math.prod(sum(axis.size for axis in axes) for axes in choices)  # the sum over all tables of products
         if tables > MOST_TABLES or cells > MOST_CELLS:
             raise UserError(
-                f"tree: {tables} tables with {cells:.3g} cells in all; allowed are {MOST_TABLES} tables and {MOST_CELLS} cells. "
+                f"tree: {tables} tables with {cells:.3g} cells in total; allowed are {MOST_TABLES} tables and {MOST_CELLS} cells. "
                 "Choose fewer columns or levels."
             )
         return BinaryTree(tuple(Marginal(axes) for axes in itertools.product(*choices)), levels)

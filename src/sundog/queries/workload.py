@@ -83,7 +83,7 @@ class Workload:
         return sum(query.size for query in self.queries)
 
     def weighted(self, weight: float) -> "Workload":
-        """The same queries, all counting so many times as much."""
+        """The same queries, all counting this many times as much."""
         return replace(self, weights=tuple(weight * each for each in self.weights))
 
     marginals = staticmethod(_workload(marginals))

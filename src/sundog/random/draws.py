@@ -32,7 +32,7 @@ def draw_within(
 
 
 def evenly(key: Key, held: int, *, rows: int) -> Int[np.ndarray, " rows"]:
-    """Which of the rows held to take for so many rows: each as often as the others, give or take one, in random order."""
+    """Which of the rows held to take for this many rows: each as often as the others, give or take one, in random order."""
     choose, order = split(key, 2)
     return permutation(choose, held)[np.arange(rows) * held // rows][permutation(order, rows)]
 

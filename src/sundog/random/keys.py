@@ -52,7 +52,7 @@ def normals(key: Key, count: int) -> Float[np.ndarray, " count"]:
 
 
 def permutation(key: Key, count: int) -> Int[np.ndarray, " count"]:
-    """A random order."""
+    """A random order of the numbers from 0 on."""
     return Generator(_philox(key)).permutation(count)
 
 

@@ -99,7 +99,7 @@ def _with_origins(schema: Schema, before: Schema) -> dict[str, Any]:
         said = known.get(field["name"])
         if said is None and field.get("sundog", {}).get("origin") == "fromData":
             raise UserError(
-                f"schema: field {field['name']!r} was read off the rows, and nobody has reviewed it; review it with: sundog schema "
+                f"schema: field {field['name']!r} was read from the rows, and nobody has reviewed it; review it with: sundog schema "
                 "review SCHEMA."
             )
         kept = field.get("sundog", {}) if said is None else said

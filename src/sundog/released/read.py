@@ -111,7 +111,7 @@ def _payment(document: Mapping[str, Any]) -> Payment:
     if not all(isinstance(value, str | int | float | None) for value in details.values()):
         raise UserError("details: each must be a text or a number.")
     if LINE & set(details):
-        raise UserError("details: they cannot say anew what the payment says.")
+        raise UserError("details: they cannot repeat what the payment says.")
     for name in {"stddev", "scale"} & set(details):
         _number(details, name)
     return Payment(**texts, rho=_number(document, "rho"), delta=_number(document, "delta", most=1.0), details=details)

@@ -109,7 +109,7 @@ def release_page(document: Document) -> str:
 
 _ABOUT = {
     "Membership": "Was this person's row in the table? The test is set so that it says yes to about 5 % of people who were not.",
-    "Singling out": "Is there a description, read off the synthetic rows, that fits this person alone?",
+    "Singling out": "Is there a description, read from the synthetic rows, that fits this person alone?",
     "Linkability": "Can two data sets that each hold half of what is known of a person be joined through the synthetic rows?",
     "Inference": "Can a secret of a person be guessed from everything else that is known of that person?",
 }

@@ -22,7 +22,7 @@ SKEWED = 0.5
 FEWEST = 8
 """Fewer bars than this are readable whatever they hold."""
 RANGES, MOST_BINS = 8, 400
-"""About so many ranges show what a heavy value leaves, cut no finer than so many bins of all rows."""
+"""About this many ranges show what a heavy value leaves, cut no finer than this many bins of all rows."""
 
 Shares = Float[np.ndarray, " cells"]
 

@@ -22,9 +22,9 @@ VALUE = 44.0
 SQUARE = 15.0
 PER_CENT = "\u00a0%"
 NOTHING, LEAST = 1e-9, 0.01
-"""Per cent below the first are rounding errors of sums; below the second they are not told apart."""
+"""Per cent below the first are rounding errors of sums; below the second they are not distinguished."""
 FAR = 4.0
-"""A bar so many times longer than the next is broken, so that the others can be read."""
+"""A bar this many times longer than the next is broken, so that the others can be read."""
 LETTER = 5.2
 """How much a letter of a label turned by 55 degrees adds to a chart's height."""
 

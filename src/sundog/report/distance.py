@@ -17,7 +17,7 @@ from sundog.estimate.nonnegative import nonnegative
 from sundog.random.keys import fold_in, key_of, normals
 
 DRAWS, ENOUGH = 8, 4000
-"""So many draws of the noise are averaged, fewer where a table has many cells."""
+"""This many draws of the noise are averaged, fewer where a table has many cells."""
 
 Counts = Float[np.ndarray, " cells"]
 

@@ -19,7 +19,7 @@ Pictures = Mapping[str, tuple[Sequence[Picture], Sequence[Picture]]]
 
 
 def evaluation_page(document: Mapping[str, Any], *, pictures: Pictures) -> str:
-    """The whole page."""
+    """The evaluation as one HTML page."""
     shown = [
         (name, [_card(each) for each in columns[:COLUMNS_SHOWN]], len(columns), [_card(each) for each in pairs])
         for name, (columns, pairs) in pictures.items()
@@ -33,7 +33,7 @@ def _card(picture: Picture) -> dict[str, Any]:
 
 
 def verdict(document: Mapping[str, Any]) -> tuple[str, ...]:
-    """The first table in sentences: columns, relations, prediction, analyses, and whether it can be told apart."""
+    """The first table in sentences: columns, relations, prediction, analyses, and whether it can be distinguished."""
     table = document["tables"][0]
     ceiling, floor = document["baselines"]
     said = [_apart("Single columns", "tv1", table, ceiling), _relations(table, ceiling, floor)]
@@ -75,7 +75,7 @@ def _relations(table: Mapping[str, Any], ceiling: Mapping[str, Any], floor: Mapp
 
 
 def _told_apart(auc: float) -> str:
-    word = "hardly" if auc < 0.6 else "to some extent" if auc < 0.75 else "well" if auc < 0.9 else "nearly always"
+    word = "barely" if auc < 0.6 else "to some extent" if auc < 0.75 else "well" if auc < 0.9 else "nearly always"
     return f"Detection: a model can tell synthetic from real rows {word} (AUC {auc:.2f}; 0.5 is a coin toss)."
 
 

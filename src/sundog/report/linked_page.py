@@ -20,17 +20,17 @@ from sundog.report.verdict import verdict
 from sundog.report.words import warning_sentences
 
 PAIRS = 6
-"""So many pairs are shown per view: those that stray most."""
+"""This many pairs are shown per view: those that stray most."""
 WHAT = {None: "rows", "next": "neighbours in order", "pairs": "pairs of siblings", "ring": "pairs of siblings"}
 
 
 def write_linked_report(released: Released, rows: LinkedRows, path: Path) -> None:
-    """Write the page."""
+    """Write the report on linked tables."""
     path.write_text(linked_page(released, rows), encoding="utf-8")
 
 
 def linked_page(released: Released, rows: LinkedRows) -> str:
-    """The whole page."""
+    """The report on linked tables as one HTML page."""
     schema = linked_schema(released)
     views = [_View.of(of_view(released, view), rows, view) for view in schema.views if len(rows.view(view))]
     tables = [(table.name, len(rows.tables[table.name]), table.parent, table.most) for table in schema.package.tables]

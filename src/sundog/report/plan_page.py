@@ -80,7 +80,7 @@ def _pair_rows(view: PlanView) -> list[list[str]]:
 def _notes(view: PlanView) -> list[str]:
     about = f"{view.rows:,} rows, method {view.method}, delta {view.delta:g}. An error is the part of the rows in the wrong cell."
     if not view.budgets[0][1].pairs:
-        about += f" Errors of pairs are not foretold for method {view.method}."
+        about += f" Errors of pairs are not predicted for method {view.method}."
     lines = [about, SAID]
     if view.wanted:
         words = " and ".join(f"{_wanted_name(name)} within {percent(error)}" for name, error in view.wanted.items())
@@ -97,7 +97,7 @@ def _wanted_name(name: str) -> str:
 
 
 def plan_page(view: PlanView) -> str:
-    """The whole page."""
+    """The plan as one HTML page."""
     parts = plan_parts(view)
     return render("plan.html", **(parts | {"chart": Markup(parts["chart"])}))  # noqa: S704
 

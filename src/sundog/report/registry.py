@@ -105,7 +105,7 @@ def _variant(document: Mapping[str, Any], released: Released) -> dict[str, Any]:
     unreviewed = document["domains"].get("fromData", [])
     shown = [
         *(["The number of rows is public."] if released.public_rows is not None else []),
-        *([f"Domains that were read off the rows without noise: {', '.join(unreviewed)}."] if unreviewed else []),
+        *([f"Domains that were read from the rows without noise: {', '.join(unreviewed)}."] if unreviewed else []),
     ]
     return {
         "variant_name": "Zero-concentrated DP" if document["epsilon"] is None else "Approximate DP",

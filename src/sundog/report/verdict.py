@@ -1,6 +1,6 @@
 """The report in sentences: how far the rows follow what was measured, how exact a count is, and what nobody modelled.
 
-Released values and synthetic rows alone. The rows are held against noisy measurements, never against the real table, so a
+Released values and synthetic rows alone. The rows are compared with noisy measurements, never with the real table, so a
 sentence says how far they are from the measurement and what noise alone would do.
 """
 
@@ -13,7 +13,7 @@ from sundog.report.charts import percent
 from sundog.report.facts import ClassFacts, ColumnFacts, PairFacts
 
 BEYOND, SLACK = 1.5, 0.005
-"""Rows are further off than noise explains from so many times its distance on, and half a per cent more."""
+"""Rows are further off than noise explains from this many times its distance on, and half a per cent more."""
 NAMED = 5
 
 Facts = Sequence[ColumnFacts | PairFacts]
@@ -93,8 +93,8 @@ def _exact(classes: Sequence[ClassFacts]) -> str:
         return ""
     worst = max(counted, key=lambda each: each.error_bar)
     return (
-        f"A measured count read off the rows is within ± {worst.error_bar:,.0f} rows ({percent(worst.share or 0.0)} of all) of the exact one in 95 of "
-        "100 cases: groups smaller than that cannot be told from none."
+        f"A measured count read from the rows is within ± {worst.error_bar:,.0f} rows ({percent(worst.share or 0.0)} of all) of the exact one in 95 of "
+        "100 cases: groups smaller than that cannot be distinguished from none."
     )
 
 
@@ -103,7 +103,7 @@ def not_modelled(released: Released, columns: Sequence[ColumnFacts], *, unsuppor
     schema = released.schema
     groups = (
         ("Left out, as identifiers", [each.name for each in schema.identifiers if not each.regenerate]),
-        ("Numbered afresh, as identifiers", [each.name for each in schema.identifiers if each.regenerate]),
+        ("Renumbered, as identifiers", [each.name for each in schema.identifiers if each.regenerate]),
         ("Computed from other fields", [each.name for each in schema.derived]),
         ("Not measured, a guess of the method", [each.column.name for each in columns if each.measured is None]),
     )

@@ -41,7 +41,7 @@ def promise(guarantee: Guarantee) -> str:
             "confidence: this epsilon limits what can be learned about one unit, but not to little."
         )
     return (
-        "At this epsilon the guarantee promises hardly anything: it does not rule out that someone becomes practically "
+        "At this epsilon the guarantee promises almost nothing: it does not rule out that someone becomes practically "
         "certain of a fact about one unit. Do not rely on it to protect people."
     )
 
@@ -79,7 +79,7 @@ def origin_warning(released: Released) -> str:
     if not names:
         return ""
     return (
-        f"The domains (bounds, category lists, 'required') of {len(names)} columns were read off the rows without noise and "
+        f"The domains (bounds, category lists, 'required') of {len(names)} columns were read from the rows without noise and "
         f"not reviewed: {', '.join(names)}. The guarantee does not cover what these domains tell about single rows."
     )
 

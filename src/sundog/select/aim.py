@@ -78,7 +78,7 @@ class AIM:
         remaining_rho: float,
         previous: Proposal | None,
     ) -> Proposal | None:
-        """The next round."""
+        """What to choose and measure in the next round."""
         if spent_up(released, remaining_rho):
             return None
         spent = released.guarantee.rho

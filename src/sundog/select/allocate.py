@@ -33,7 +33,7 @@ from sundog.queries.sensitivity import gaussian_stddev
 from sundog.released import Proposal, Released, Selection
 
 FEW_MORE = 2
-"""A pair that may be a function is measured code by code, where that takes at most so many times the cells of a column."""
+"""A pair that may be a function is measured code by code, where that takes at most this many times the cells of a column."""
 SAMPLING = 0.8
 """The mean absolute deviation of a count of mean m is about 0.8 sqrt(m)."""
 

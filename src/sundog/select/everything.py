@@ -30,7 +30,7 @@ class Everything:
         return replace(self, weights=weights)
 
     def accepts(self, query: Query) -> bool:
-        """Every query."""
+        """Every query is accepted."""
         return True
 
     def propose(

@@ -43,7 +43,7 @@ class WorstError:
         check_declared(self)
 
     def accepts(self, query: Query) -> bool:
-        """Every query."""
+        """Every query is accepted."""
         return True
 
     def propose(

@@ -20,7 +20,7 @@ Adder = Callable[[Rows, Int[np.ndarray, " cells"]], None]
 
 
 class Source(Protocol):
-    """A table somewhere."""
+    """A table, wherever it is stored: what every engine must offer."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ def check_columns(found: tuple[str, ...], wanted: tuple[str, ...]) -> None:
         raise UserError(
             f"the table lacks the column {lacking[0]!r}"
             + (f" and {len(lacking) - 1} more" if lacking[1:] else "")
-            + f"; columns found: {len(found)}. Names must agree in every letter and in case. Mend the schema or the table (a "
+            + f"; columns found: {len(found)}. Names must agree in every letter and in case. Correct the schema or the table (a "
             "text file needs a header line, or --no-header; one with another separator than comma or tab needs "
             "--delimiter)."
         )

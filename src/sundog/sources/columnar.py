@@ -42,7 +42,7 @@ class Stretch(NamedTuple):
 
 
 def stretches(paths: list[str], most: int) -> tuple[tuple[Stretch, ...], ...]:
-    """The row groups of Parquet files, dealt out in order to at most so many readers."""
+    """The row groups of Parquet files, dealt out in order to at most this many readers."""
     groups = [(path, group) for path in paths for group in range(_part(path, _count_groups))]
     if not groups:
         return ((Stretch(paths[0], ()),),)

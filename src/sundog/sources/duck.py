@@ -39,7 +39,7 @@ SEVERAL = (
     "leave the field out of the schema."
 )
 Feed = Callable[[tuple[str, ...], Mapping[str, Recoder]], pa.RecordBatchReader]
-"""The batches of a table with these columns of the engine, some of them recoded; asked for anew for every question."""
+"""The batches of a table with these columns of the engine, some of them recoded; asked for again for every question."""
 
 
 def connect() -> Any:
@@ -208,7 +208,7 @@ class DuckTable:
         self.check(names, unit=unit.column)
 
     def _relation(self, names: list[str], recoders: Mapping[str, Recoder] = MappingProxyType({})) -> str:
-        """What to select from: the relation, or the batches of these columns, registered anew."""
+        """What to select from: the relation, or the batches of these columns, registered again."""
         if self.feed is None:
             return self.relation
         columns = dict.fromkeys(part.name for name in names for part in self.raw[name].parts)

@@ -271,7 +271,7 @@ def _distance_code(column: Numeric, distance: Distance, raw: RawColumn, base: Ra
 
 
 def units_sql(column: Numeric, raw: RawColumn, *, farthest: int) -> str:
-    """Grid units of a cell, wherever it lies within the calendar, or within what double precision tells apart."""
+    """Grid units of a cell, wherever it lies within the calendar, or within what double precision distinguishes."""
     lower, upper = -farthest, farthest - 1
     if column.kind in ("date", "datetime"):
         first, last = CALENDAR

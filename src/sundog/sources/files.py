@@ -43,7 +43,7 @@ def open_file(data: str | Path, *, dialect: Dialect = STANDARD, sql: str | None 
 
 
 def _sheet(data: str) -> tuple[str, str | None]:
-    """FILE.xlsx#SHEET as a file and a sheet; a file of that very name goes before."""
+    """FILE.xlsx#SHEET as a file and a sheet; a file of that very name takes precedence."""
     file, mark, sheet = data.partition("#")
     named = bool(mark) and _kind(file) in SHEETS and not Path(data).is_file()
     return (file, sheet) if named else (data, None)

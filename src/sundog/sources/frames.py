@@ -109,7 +109,7 @@ def _arrow(frame: Any) -> pa.Table:
 
 
 def _open_lazy(frame: Any) -> DuckTable:
-    """A lazy frame is asked anew for every question, for the columns that it needs, and never held as a whole."""
+    """A lazy frame is asked again for every question, for the columns that it needs, and never held as a whole."""
 
     def read(names: list[str]) -> Iterator[pa.RecordBatch]:
         for batch in chosen.select(names).collect_batches(chunk_size=BATCH):

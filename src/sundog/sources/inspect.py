@@ -18,7 +18,7 @@ from sundog.sources.encode import RawColumn, code_or_null, is_missing, literal
 SHAPES = 3
 LONGEST_SHAPE = 32
 SAMPLE = 100
-"""So many of the texts that were not understood are looked at for a remedy."""
+"""This many of the texts that were not understood are looked at for a remedy."""
 PUNCTUATION = " .,:;/+%$€£()'\"@#&*_=<>|!-"
 BROKEN = "\ufffd"
 

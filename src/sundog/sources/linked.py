@@ -99,17 +99,17 @@ class LinkedSource:
         return totals
 
     def value_counts(self, column: str, unit: PrivacyUnit) -> NoReturn:
-        """Refused."""
+        """Refused: linked tables are read through their views alone."""
         raise UserError(
-            f"linked tables: the labels of {column!r} must be declared; they cannot be bought for a package."
+            f"linked tables: the labels of {column!r} must be declared; they cannot be paid for in a package."
         )
 
     def read(self, schema: Schema) -> NoReturn:
-        """Refused."""
+        """Refused: linked tables are read through their views alone."""
         raise UserError("linked tables: they cannot be read as one table.")
 
     def numbers(self, column: str) -> Float[np.ndarray, " rows"]:
-        """Refused."""
+        """Refused: linked tables are read through their views alone."""
         raise UserError(f"linked tables: {column!r} cannot be read as one column.")
 
     def read_view(self, view: View, schema: LinkedSchema) -> Rows:

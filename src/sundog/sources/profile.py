@@ -13,7 +13,7 @@ from sundog.sources.duck import DuckTable
 from sundog.sources.encode import RawColumn, literal
 
 SAMPLE = 200
-"""So many of the most frequent texts of a column are looked at one by one."""
+"""This many of the most frequent texts of a column are looked at one by one."""
 LONGEST = 300
 """Of longer texts the beginning is looked at."""
 TYPED = {"TIME": "time", "DATE": "date", "BOOLEAN": "truth"}

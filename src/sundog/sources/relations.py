@@ -16,7 +16,7 @@ from sundog.sources.encode import FARTHEST, code_or_null, units_sql
 
 SAMPLE = 2_000
 SURVIVORS = 200
-"""So many forms that hold on the sample are counted on all rows."""
+"""This many forms that hold on the sample are counted on all rows."""
 KEPT = "sampled_units"
 LOOKUP = "list(DISTINCT {{'key': {key}, 'value': {value}}}) FILTER ({key} IS NOT NULL AND {value} IS NOT NULL)"
 

@@ -2,7 +2,7 @@
 
 A reader of sheets holds every cell of the area in use, also the empty ones. So one cell far to the right, in one record,
 would make it hold thousands of columns for every record, and decide whether a run has memory enough. Such cells are in no
-named column, so they are left out before the reader sees the file. Sheets are searched in pieces; the file is written anew,
+named column, so they are left out before the reader sees the file. Sheets are searched in pieces; the file is written again,
 in memory, only where there is such a cell.
 """
 

@@ -15,7 +15,7 @@ from sundog.domain.readings import DATES, NUMBERS
 
 DELIMITERS = (",", ";", "\t", "|")
 HEAD = 1 << 18
-"""So many bytes are looked at line by line."""
+"""This many bytes are looked at line by line."""
 LONGEST = 1 << 20
 """Of longer lines only the last bytes are judged."""
 LINES = 200
@@ -46,7 +46,7 @@ def guess_dialect(chunks: Iterable[bytes], *, delimiter: str, given: dict[str, A
     lines = _lines(text, complete=len(head) < HEAD)
     if "delimiter" not in known:
         found = _delimiter(lines, usual=delimiter)
-        why.append(f"Cells are parted by {_shown(found)}.")
+        why.append(f"Cells are separated by {_shown(found)}.")
         known |= {"delimiter": found} if found != delimiter else {}
     mark = known.get("delimiter", delimiter)
     for part in (_escape(text), _multiline(lines, mark), _header(lines, mark)):

@@ -1,4 +1,4 @@
-"""At most so many rows of each unit: rows are sorted by unit, and the first rows of each are kept.
+"""At most this many rows of each unit: rows are sorted by unit, and the first rows of each are kept.
 
 Which rows of a unit are kept depends on a hash of the unit and of what is kept, and on no other unit's rows, so that one unit
 can change no more than its own rows. It depends neither on where the rows were encoded nor on their order, so that rows that
@@ -34,7 +34,7 @@ def by_unit(selected: str, parts: int) -> str:
 
 
 def first_rows(engine: Any, batches: pa.RecordBatchReader, *, rows: int) -> Iterator[pa.RecordBatch]:
-    """At most so many rows of each unit, of batches that hold all rows of their units; the last column is the unit."""
+    """At most this many rows of each unit, of batches that hold all rows of their units; the last column is the unit."""
     engine.register(GATHERED, batches)
     parts = len(batches.schema.names) - 1
     yield from first_of_each(read_batches(engine, by_unit(f"SELECT * FROM {GATHERED}", parts)), rows)

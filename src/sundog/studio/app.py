@@ -135,7 +135,7 @@ def _trouble(studio: Studio, request: Request, message: str, status: int) -> Res
 
 
 def _about(studio: Studio, request: Request) -> dict[str, Any]:
-    """The table that the trouble is with: words about a draft may name what was read off rows."""
+    """The table that the trouble is with: words about a draft may name what was read from rows."""
     try:
         project = project_of(studio, request)
     except LookupError:

@@ -53,11 +53,11 @@ class Budgeted:
 
     @staticmethod
     def of(document: Mapping[str, Any]) -> "Budgeted":
-        """From JSON."""
+        """The budget that a JSON document describes."""
         return Budgeted(**document)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON."""
+        """The budget as a JSON document."""
         return asdict(self)
 
     @property

@@ -24,14 +24,14 @@ TYPES = {
 ROLES = {
     "modelled": "modelled: measured with noise and generated",
     "left-out": "left out: an identifier, a name, free text",
-    "regenerated": "left out, and made anew for every synthetic row",
+    "regenerated": "left out, and created for every synthetic row",
     "derived": "computed from other columns",
     "offset": "modelled as its distance from another column",
 }
 SHORT = {
     "modelled": "modelled",
     "left-out": "left out",
-    "regenerated": "made anew",
+    "regenerated": "created",
     "derived": "computed",
     "offset": "offset",
 }
@@ -204,7 +204,7 @@ def answered(review: Review, place: int, form: FormData) -> Review:
 
 
 def _left_out(field: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """A column that is not modelled declares no domain: none that was read off the rows may stay in the document."""
+    """A column that is not modelled declares no domain: none that was read from the rows may stay in the document."""
     made = {"name": field["name"], "type": "string", "identifier": True}
     return made | ({"type": now["type"], "sundog": {"regenerate": True}} if now["role"] == "regenerated" else {})
 

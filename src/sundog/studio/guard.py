@@ -1,4 +1,4 @@
-"""Every request passes here: only this machine, only this start's token, only our own pages, only so many bytes, only so slow.
+"""Every request passes here: only this machine, only this start's token, only our own pages, only a bounded number of bytes, in a bounded time.
 
     Host            must be the address that the studio printed: a page elsewhere whose name was pointed at this machine
                     (DNS rebinding) names another one
@@ -63,7 +63,7 @@ class TooSlow(Exception):
 
 
 class Guard:
-    """The middleware."""
+    """The middleware through which every request passes."""
 
     def __init__(self, app: ASGIApp, *, token: str, port: int) -> None:
         self.app = app

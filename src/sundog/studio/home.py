@@ -192,7 +192,7 @@ class Home:
         return found
 
     def new_project(self) -> Project:
-        """An empty one."""
+        """Make an empty project."""
         return Project(make_folder(self.tables / fresh_id()))
 
     def remove(self, project: Project) -> None:

@@ -116,7 +116,7 @@ def _write_down(folder: Path, *, port: int, token: str, address: str) -> None:
 
 
 def _config(app: "Starlette") -> "uvicorn.Config":
-    """No log, no word of who answers, no trust in headers of a proxy; so many connections, so long."""
+    """No log, no word of who answers, no trust in headers of a proxy; a bounded number of connections, for a bounded time."""
     import uvicorn
 
     from sundog.studio.slow_clients import TimedProtocol

@@ -17,7 +17,7 @@ Work = Callable[[Job], dict[str, Any]]
 
 
 def draft(job: Job) -> dict[str, Any]:
-    """A schema read off the data: CONFIDENTIAL until it is reviewed."""
+    """A schema read from the data: CONFIDENTIAL until it is reviewed."""
     from sundog.api.schema import draft_schema
 
     project, asked = job.project, job.request
@@ -34,11 +34,11 @@ def draft(job: Job) -> dict[str, Any]:
 
 
 def check(job: Job) -> dict[str, Any]:
-    """What became of the cells: CONFIDENTIAL."""
+    """How the cells were read: CONFIDENTIAL."""
     from sundog.api.check import check_document, check_table
 
     project, asked = job.project, job.request
-    job.tell("counting what became of the cells")
+    job.tell("counting how the cells were read")
     found = check_table(
         project.data,
         project.schema,

@@ -27,7 +27,7 @@ def score_of(table):
 
 
 def mapped_table(*, broken=0):
-    """10,000 rows per cell of the map, of which so many in all stand elsewhere."""
+    """10,000 rows per cell of the map, of which this many in all stand elsewhere."""
     table = np.zeros((4, 4))
     table[np.arange(4), MAP] = (ROWS - broken) / 4
     table[np.arange(4), (MAP + 1) % 4] = broken / 4

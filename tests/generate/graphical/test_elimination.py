@@ -1,4 +1,4 @@
-"""The size that elimination foretells, against the tree that is built and against mbi's."""
+"""The size that elimination predicts, against the tree that is built and against mbi's."""
 
 import warnings
 

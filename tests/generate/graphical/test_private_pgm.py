@@ -17,7 +17,7 @@ PAIRS = (("colour", "warm"), ("colour", "grade"), ("size", "grade"))
 
 
 def release(queries, *, stddev=0.5, factor=1) -> Released:
-    """Measurements whose values are exact, for a table of so many copies of the rows."""
+    """Measurements whose values are exact, for a table of this many copies of the rows."""
     measured = tuple(Measurement(query, answer(query, REAL) * factor, stddev, "1") for query in queries)
     return Released(SCHEMA, measured, Guarantee(PrivacyUnit("replace"), "zcdp", 0.1), public_rows=len(REAL) * factor)
 

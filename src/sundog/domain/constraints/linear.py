@@ -117,5 +117,5 @@ def _check_reach(
         raise UserError(f"constraint {name!r}: its weights are too fine or too large; round them.")
     if low > limit or (equal and (high < limit or not whole)):
         raise UserError(
-            f"constraint {name!r}: no row within the fields' declared bounds can satisfy it; mend its numbers or the bounds."
+            f"constraint {name!r}: no row within the fields' declared bounds can satisfy it; correct its numbers or the bounds."
         )

@@ -90,7 +90,7 @@ def _pairs(declared: Compare, name: str, left: Categorical, right: Categorical) 
         if a == left.missing or b == right.missing or _holds(declared.operator, left, right, a, b)
     }
     if not allowed:
-        raise UserError(f"constraint {name!r}: no pair of categories satisfies it; mend the categories or drop it.")
+        raise UserError(f"constraint {name!r}: no pair of categories satisfies it; change the categories or drop it.")
     return Pairs(name, (left.name, right.name), frozenset(allowed))
 
 

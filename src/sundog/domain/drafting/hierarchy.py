@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 ON_AVERAGE = 4
-"""So many codes stand under a parent."""
+"""This many codes stand under a parent."""
 MARKS = ".-/ "
 
 

@@ -26,10 +26,10 @@ PARTS: Mapping[str, tuple[int, int]] = {
 }
 """Parts of a moment, and the range that drafted bounds of such a field lie in."""
 MOST_NUMBERS, MOST_IN_TRIPLES = 16, 9
-"""So many number columns are looked at for sums of two, and of three."""
+"""This many number columns are looked at for sums of two, and of three."""
 MOST_KEYS = 20
 FEWEST_ROWS = 50
-"""So many rows must tell of a relation, and of every key of a lookup."""
+"""This many rows must tell of a relation, and of every key of a lookup."""
 NARROW = {"date": 0.1, "number": 0.2}
 """An offset is proposed where differences are narrower than this part of the field."""
 

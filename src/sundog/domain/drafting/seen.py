@@ -45,7 +45,7 @@ CODE_WORDS = {
 }
 CODE = r"[A-Z]{1,3}\d{1,3}(\.[A-Z0-9]{1,4})?|\d+-\d+(\.[a-z0-9]+)?"
 MANY_CODES = 5000
-"""So many different codes may be listed."""
+"""This many different codes may be listed."""
 
 
 @dataclass(frozen=True)

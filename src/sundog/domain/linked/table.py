@@ -98,7 +98,7 @@ def _check_names(table: str, fields: Sequence[str]) -> None:
 
 
 def _modelled(document: Mapping[str, Any], keys: list[str], *, root: bool) -> dict[str, Any]:
-    """The schema with its keys as identifiers: they are numbered afresh and never modelled.
+    """The schema with its keys as identifiers: they are renumbered and never modelled.
 
     A root that has nothing but its key gets a column of one label, so that it can be counted.
     """

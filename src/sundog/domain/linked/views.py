@@ -22,7 +22,7 @@ from sundog.domain.schema import Schema
 from sundog.errors import UserError
 
 ALL_PAIRS = 8
-"""Up to so many rows of one parent, all ordered pairs of siblings are looked at."""
+"""Up to this many rows of one parent, all ordered pairs of siblings are looked at."""
 PLACES = ("only", "first", "inner", "last")
 SECOND = "@2"
 
@@ -48,7 +48,7 @@ class View:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All columns."""
+        """The names of all columns of the view."""
         return (*self.own, *self.given)
 
 

@@ -31,14 +31,14 @@ from sundog.released import Measurement, Released, Selection
 Z = 3.09
 """One-sided: a normal variable is above it once in a thousand times."""
 POWER = 2.0
-"""A check is made only if noise so many standard deviations above zero still lets a true map pass."""
+"""A check is made only if noise this many standard deviations above zero still lets a true map pass."""
 TOLERANCE = 0.01
 SLACK = 0.01
 """A score this far below the bound, beyond its noise, still raises a suspicion: rare labels may share a cell."""
 UNSURE = 0.03
 """Scores with more noise than this, in parts of the bound, raise none."""
 CLEAR = 4.0
-"""A line's largest cell is clear of its noise from so many standard deviations on."""
+"""A line's largest cell is clear of its noise from this many standard deviations on."""
 LARGE = 1 << 34
 
 Table = Float[np.ndarray, "a b"]

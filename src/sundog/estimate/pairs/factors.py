@@ -134,7 +134,7 @@ def _solved(
     *,
     start: Float[np.ndarray, "fine rank"],
 ) -> Float[np.ndarray, "fine rank"]:
-    """Conjugate gradients."""
+    """Solve the linear system by conjugate gradients."""
     lines, residual = start.copy(), wanted - applied(start)
     direction, size = residual.copy(), float((residual**2).sum())
     for _ in range(STEPS):

@@ -49,7 +49,7 @@ def pool(released: Released, leaves: Mapping[str, Leaves]) -> Pooled:
 
 
 def _finest(released: Released, pairs: list[Measurement]) -> dict[str, Axis]:
-    """For every column the coarsest axis on which all its tables can be told apart; columns in no table keep a bin each."""
+    """For every column the coarsest axis on which all its tables can be distinguished; columns in no table keep a bin each."""
     seen: dict[str, list[Axis]] = {}
     for measurement in pairs:
         for axis in measurement.query.axes:  # type: ignore[attr-defined]

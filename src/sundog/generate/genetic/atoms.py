@@ -1,4 +1,4 @@
-"""Atoms: the coarsest pieces of each column that no measured query tells apart.
+"""Atoms: the coarsest pieces of each column that no measured query distinguishes.
 
 Every query sees a value only through its atom, so the genetic search works on small numbers (a column of a million grid
 points with a tree of five levels has 32 atoms), while rows keep their exact codes: a column stays as fine as its grid.
@@ -14,7 +14,7 @@ from sundog.domain import Column, Numeric, Schema
 from sundog.domain.axis import Axis
 
 Cut = tuple[str, Int[np.ndarray, " cuts"]]
-"""A column, and the codes at which a query tells it apart from the code before."""
+"""A column, and the codes at which a query distinguishes it from the code before."""
 
 
 @dataclass(frozen=True, eq=False)

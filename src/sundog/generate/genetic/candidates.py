@@ -18,7 +18,7 @@ from sundog.generate.genetic.compile import ACTIVE, ATOM, CODE, CODES, COLUMNS
 LEAST = -1e-9
 """Changes closer to zero are rounding."""
 BLOCK_ROWS, BLOCK_CANDIDATES = 1024, 5000
-"""So many candidates in turn come from so many neighbouring rows, which the caches hold, however many rows there are."""
+"""This many candidates in turn come from this many neighbouring rows, which the caches hold, however many rows there are."""
 
 
 @njit(cache=True, nogil=True)
@@ -136,7 +136,7 @@ def best_of_population(
     generations: int,
     changes: int,
 ) -> Any:  # pragma: no cover (compiled)
-    """Accept the best candidate of each generation if it lowers the loss; each candidate makes so many changes."""
+    """Accept the best candidate of each generation if it lowers the loss; each candidate makes this many changes."""
     total, accepted = 0.0, 0
     tried = np.empty((changes, 4), np.int64)
     best = np.empty((changes, 4), np.int64)

@@ -100,7 +100,7 @@ class Genetic:
         return type(query) in FORMS
 
     def init(self, key: Key, schema: Schema) -> GeneticState:
-        """Uniform rows."""
+        """Rows that are uniform over every column."""
         return GeneticState(uniform_start(key, schema, rows=self.rows or UNFITTED_ROWS))
 
     def init_public(self, key: Key, schema: Schema, *, public: Rows) -> GeneticState:
@@ -123,7 +123,7 @@ class Genetic:
         return self._searched(key, rows, released=released, effort=self._effort(len(rows), fresh=False))
 
     def _searched(self, key: Key, rows: Rows, *, released: Released, effort: Effort) -> GeneticState:
-        """One search."""
+        """The rows after one search, with how it ended."""
         search = _search(rows, released)
         outcome = search.run(integer_seed(key), effort)
         return GeneticState(search.rows(), outcome)
@@ -150,7 +150,7 @@ class Genetic:
         return GeneticState(state.rows.take(kept), state.outcome) if len(kept) else None
 
     def _size(self, released: Released) -> int:
-        """N'."""
+        """The number of rows to search, N' of the paper."""
         if self.rows is not None:
             return self.rows
         held = held_per_row([measurement.query for measurement in released.measurements])

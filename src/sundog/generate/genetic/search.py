@@ -21,7 +21,7 @@ from sundog.queries import Query
 CHUNK = 500
 """Generations between two looks at the clock and the keyboard."""
 ELITE_AGE = 0.1
-"""Elite datasets are taken every so many generations for each row, so that copying them costs a generation the same."""
+"""Elite datasets are taken once per this many generations per row, so that copying them costs a generation the same."""
 Operator = Literal["every improvement", "best of population"]
 Stop = Literal["early stop", "noise floor", "generations", "time cap", "Ctrl-C", "nothing to fit"]
 
@@ -114,7 +114,7 @@ class Search:
         return progress.outcome(stop)
 
     def _advancer(self, seed: int, effort: Effort) -> Callable[[int], tuple[int, float, int]]:
-        """A function that runs so many generations: how many they were, the change of loss, what was accepted."""
+        """A function that runs this many generations: how many they were, the change of loss, what was accepted."""
         state = np.array([seed], dtype=np.uint64)
         elites = _Elites(self, effort.elite_size - 1)
         fixed = (self.compiled.integers, self.calls.lines)
@@ -192,5 +192,5 @@ class _Progress:
         return "time cap" if self.effort.seconds is not None and now - self.began >= self.effort.seconds else None
 
     def outcome(self, stop: Stop) -> Outcome:
-        """How it ended, with the loss added up afresh."""
+        """How it ended, with the loss added up again."""
         return Outcome(self.search.loss, self.floor, self.generations, self.accepted, stop)

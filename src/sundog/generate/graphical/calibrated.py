@@ -113,7 +113,7 @@ class CalibratedTree:
         return CalibratedTree(self.cliques, self.parents, tuple(tables)), float(tables[0].sum())
 
     def sample(self, key: Key, columns: int, *, rows: int) -> list[Int[np.ndarray, " rows"]]:
-        """The cells of every column for so many rows."""
+        """The cells of every column for this many rows."""
         cells: list[Int[np.ndarray, " rows"]] = [np.zeros(rows, dtype=np.int64) for _ in range(columns)]
         keys = split(key, len(self.cliques))
         for node, clique in enumerate(self.cliques):

@@ -7,7 +7,7 @@ McKenna, Sheldon, Miklau 2019 (Private-PGM); the generator of MST, AIM and MWEM+
 by mirror descent on the potentials theta, one table for each measured clique of columns. What differs from mbi, the authors'
 library (an oracle in the tests):
 
-- It compiles its descent anew for every graph (6-10 CPU s for 14 columns, against 0.1 s of computing). Here messages are
+- It compiles its descent again for every graph (6-10 CPU s for 14 columns, against 0.1 s of computing). Here messages are
   passed by one kernel for all graphs (message_passing.py), and the descent is a few lines of numpy (descent.py).
 - Always double precision: in float32 the descent stalls at large n.
 - A tree that holds all that is measured is kept; a fitted model takes in a further measurement in few steps.
@@ -86,7 +86,7 @@ class Graphical:
         check_declared(self)
 
     def supports(self, query: Query) -> bool:
-        """Marginals."""
+        """Whether the query is a marginal."""
         return in_registry(FITS, query)
 
     def init(self, key: Key, schema: Schema) -> GraphicalState:

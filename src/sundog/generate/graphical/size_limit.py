@@ -17,7 +17,7 @@ from sundog.generate.graphical.mirror_descent import MeasuredTable
 def cliques_within(
     sizes: Sequence[int], cliques: Iterable[Clique], *, cells: float, first: Collection[Clique] = ()
 ) -> set[Clique]:
-    """The cliques that a junction tree of so many cells holds together, those in `first` (which it does hold) for certain."""
+    """The cliques that a junction tree of this many cells holds together, those in `first` (which it does hold) for certain."""
     wanted = set(cliques)
     near = neighbours(len(sizes), wanted)
     if elimination_order(near, sizes)[1] <= cells:

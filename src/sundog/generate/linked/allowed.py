@@ -1,7 +1,7 @@
 """Which cells a row may take: what is declared of a row beside the records above it, and that a sequence has no hole.
 
 For every column the rows share a few lines, one bit per cell: rows whose records above them agree on what a constraint names
-have the same line. A cell is allowed if one of its codes is; cells that a limit cuts are drawn anew inside it (`inside`).
+have the same line. A cell is allowed if one of its codes is; cells that a limit cuts are drawn again inside it (`inside`).
 Constraints over several columns of the row itself are left to the repair of rows.
 """
 
@@ -101,7 +101,7 @@ def cut_at(schema: Schema, name: str, ranges: Sequence[tuple[int, int]]) -> Axis
 def settled(
     key: Key, cells: Codes, *, line: Line, margin: Float[np.ndarray, " cells"], movable: Bool[np.ndarray, " rows"]
 ) -> Codes:
-    """The cells with those that are not allowed drawn anew from the margin."""
+    """The cells with those that are not allowed drawn again from the margin."""
     member, allowed = line
     wrong = np.flatnonzero(movable & ~allowed[member, cells])
     made = cells.copy()
@@ -123,7 +123,7 @@ def check_lines(rules: Sequence[Across], line: Line | None) -> None:
 
 
 def inside(key: Key, codes: Codes, *, axis: Axis, limits: tuple[Codes, Codes], missing: int | None) -> Codes:
-    """Codes with those beyond the limits drawn anew, evenly, from what their cell and the limits have in common."""
+    """Codes with those beyond the limits drawn again, evenly, from what their cell and the limits have in common."""
     low, high = limits
     wrong = np.flatnonzero(((codes < low) | (codes > high)) & (codes != (-1 if missing is None else missing)))
     made = codes.astype(np.int64)

@@ -40,7 +40,7 @@ class Seen:
 
     @staticmethod
     def of(released: Released, *, roots: int) -> "Seen":
-        """Pooled margins and cleaned tables of a view that so many synthetic roots have rows in."""
+        """Pooled margins and cleaned tables of a view that this many synthetic roots have rows in."""
         leaves = leaves_of(released)
         return Seen(pool(released, leaves), leaves, roots / released.rows)
 
@@ -54,7 +54,7 @@ class Child:
         self.axes = {name: bonds.cut(self._axis(name)) for name in self.free}
 
     def _axis(self, name: str) -> Axis:
-        """The coarsest axis on which all tables of a column can be told apart, those of siblings too."""
+        """The coarsest axis on which all tables of a column can be distinguished, those of siblings too."""
         axis = self.rows.pooled.axes[name]
         if self.siblings is None:
             return axis

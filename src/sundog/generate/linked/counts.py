@@ -1,4 +1,4 @@
-"""Counts per parent: of the rows of one parent, from so many to so many satisfy a condition ("one head per household").
+"""Counts per parent: of the rows of one parent, from this many to this many satisfy a condition ("one head per household").
 
 The start is dealt so that every count holds; the search then takes no change that breaks one, and exchanges cells between
 siblings so that who satisfies it can change. Axes are cut at the conditions' borders, so a cell satisfies one or does not.
@@ -121,7 +121,7 @@ class _Dealer:
         return bool(len(surplus) or len(lacking))
 
     def _first(self, key: Key, among: Bool[np.ndarray, " rows"], number: Codes) -> Codes:
-        """So many of these rows of every parent, at random, rows that satisfy other conditions last."""
+        """This many of these rows of every parent, at random, rows that satisfy other conditions last."""
         rows, parent = np.flatnonzero(among), self.counts.parent
         busy = np.sum([self.counts.holds(r, self.cells)[rows] for r in range(len(self.counts.rules))], axis=0)
         order = rows[np.lexsort((words(key, len(rows)), busy, parent[rows]))]
@@ -142,7 +142,7 @@ class _Dealer:
         return np.where(np.any(others, axis=0), AVOIDED * weights, weights) if others else weights
 
     def _draw(self, key: Key, rows: Codes, column: int, rule: int, *, wanted: bool) -> None:
-        """Draw these rows' cells of a column anew, from those that satisfy the rule or do not, and are allowed."""
+        """Draw these rows' cells of a column again, from those that satisfy the rule or do not, and are allowed."""
         if not len(rows):
             return
         weights = self._weights(rule, column, wanted=wanted)

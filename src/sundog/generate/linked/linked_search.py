@@ -50,7 +50,7 @@ class LinkedSearch:
         check_declared(self)
 
     def fit(self, key: Key, released: Released, *, mend: Mend) -> LinkedState:
-        """All tables, from the root down, each mended before the next one is made below it."""
+        """All tables, from the root down, each repaired before the next one is made below it."""
         schema = linked_schema(released)
         tables: dict[str, TableRows] = {}
         for each, table in zip(split(key, len(schema.package.tables)), schema.package.tables, strict=True):

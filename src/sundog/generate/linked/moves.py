@@ -12,9 +12,9 @@ from sundog.generate.genetic.candidates import below
 from sundog.generate.linked.kinds import GIVEN, SIBLINGS, WITHIN
 
 COPIES = 7
-"""Of ten candidates, so many take their value from another row."""
+"""Of ten candidates, this many take their value from another row."""
 EXCHANGES = 5
-"""Where numbers of rows per parent must stay, of ten candidates so many exchange cells between siblings."""
+"""Where numbers of rows per parent must stay, of ten candidates this many exchange cells between siblings."""
 
 
 @njit(cache=True, nogil=True)

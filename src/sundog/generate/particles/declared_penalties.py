@@ -2,7 +2,7 @@
 
 A column's value (scaled to [0, 1] by its public bounds) is close to an affine function of its coordinate, exactly so for
 equal bins: that line, fitted to the centres of the cells, carries a linear form of values over to one of coordinates. Hard
-constraints are then enforced on rows, exactly, by `sundog.postprocess.constraints`; the penalty only leaves it less to mend.
+constraints are then enforced on rows, exactly, by `sundog.postprocess.constraints`; the penalty only leaves it less to repair.
 """
 
 import numpy as np

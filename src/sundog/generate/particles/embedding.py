@@ -7,7 +7,7 @@
 
 A marginal over r columns is looked at along unit directions on the sphere of R^r: equally spaced angles for r = 2,
 normalised Gaussians beyond. Within a column on the simplex, its component acts along the difference of two corners drawn
-anew for every direction: any distribution of directions that spans the space gives a sliced distance, and a direction
+again for every direction: any distribution of directions that spans the space gives a sliced distance, and a direction
 with few non-zero entries costs as little as on the line.
 """
 

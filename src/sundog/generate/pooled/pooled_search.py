@@ -81,7 +81,7 @@ class PooledSearch:
         return in_registry(FITS, query)
 
     def init(self, key: Key, schema: Schema) -> PooledState:
-        """Uniform columns."""
+        """A state in which every column is uniform."""
         leaves = tuple(uniform_leaves(column) for column in schema.columns)
         cells = _start(key, [leaf.proportions for leaf in leaves], rows=UNFITTED_ROWS)
         return PooledState(schema, tuple(leaf.axis for leaf in leaves), leaves, cells)

@@ -24,7 +24,7 @@ Table = tuple[tuple[Axis, Axis], Float[np.ndarray, "a b"]]
 
 
 def along_tree(key: Key, pooled: Pooled, *, start: Mapping[str, Cells]) -> tuple[Cells, ...]:
-    """One cell a column and row; `start` has independent columns, of which the roots of the trees are kept."""
+    """One cell per column and row; `start` has independent columns, of which the roots of the trees are kept."""
     tables: dict[tuple[str, str], Table] = {}
     for query, values, _ in pooled.tables:
         (first, second), table = query.axes, values.reshape(query.shape)

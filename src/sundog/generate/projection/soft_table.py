@@ -14,7 +14,7 @@ Cells of an axis other than the held one are reached by P(cell | held cell), tak
 on a number they are differences of sigmoids of the given sharpness. With `hard`, the matrix says what a table made of
 these rows answers, in expectation over the rounding of its labels: ranks are evenly spaced, thresholds exact, and the
 rows most likely to be missing are.
-Float32: a grid finer than about 2^22 steps is told apart only to that precision.
+Float32: a grid finer than about 2^22 steps is distinguished only to that precision.
 """
 
 from collections.abc import Sequence

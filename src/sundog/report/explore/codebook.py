@@ -8,9 +8,9 @@ from sundog.domain.origin import MEANING
 from sundog.report.explore.tables import Tables
 
 LABELS = 100
-"""So many labels are listed; datapackage.json has all of them."""
+"""This many labels are listed; datapackage.json has all of them."""
 LONGEST = 120
-"""So many characters of a name or label are shown."""
+"""This many characters of a name or label are shown."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def codebook(schema: Schema, tables: Tables | None) -> list[Entry]:
         for each in schema.derived
     ]
     numbered = [
-        Entry(each.name, "identifier", (), "", "numbered afresh; tells nothing of the real one")
+        Entry(each.name, "identifier", (), "", "renumbered; tells nothing of the real one")
         for each in schema.identifiers
         if each.regenerate
     ]

@@ -28,7 +28,7 @@ UNITS = {
     7 * 86_400: "week",
 }
 CELLS = 1_500_000
-"""So many cells of synthetic rows a page holds, if they pack well enough."""
+"""This many cells of synthetic rows a page holds, if they pack well enough."""
 
 Codes = Int[np.ndarray, " rows"]
 
@@ -77,7 +77,7 @@ def _unit(seconds: int, reach: int) -> tuple[int, str]:
 
 
 def kept_rows(rows: Rows, most: int) -> Rows:
-    """At most so many rows, drawn without replacement with a fixed key: the same rows for the same table."""
+    """At most this many rows, drawn without replacement with a fixed key: the same rows for the same table."""
     if len(rows) <= most:
         return rows
     kept = np.sort(permutation(key_of(0), len(rows))[:most])

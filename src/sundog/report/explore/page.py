@@ -31,16 +31,16 @@ from sundog.version import __version__
 SCRIPTS = ("explore/unpack.js", "explore/count.js", "explore/conditions.js", "explore/show.js", "explore/controls.js")
 STYLES = (STYLE, "explore/explore.css")
 MOST_TEXT = 2_600_000
-"""So many characters the packed numbers may take; rows are left out until they do."""
+"""This many characters the packed numbers may take; rows are left out until they do."""
 
 
 def write_explore(released: Released, rows: Rows, path: Path, *, method: str) -> None:
-    """Write the page."""
+    """Write explore.html."""
     path.write_text(explore_page(released, rows, method=method), encoding="utf-8")
 
 
 def explore_page(released: Released, rows: Rows, *, method: str) -> str:
-    """The whole page."""
+    """explore.html as text."""
     evidence = Evidence(released) if released.tells_rows else None
     with threadpool_limits(limits=1):  # many small products, which threads only slow down
         tables = None if evidence is None else tables_of(evidence, targets=released.schema.targets)

@@ -19,13 +19,13 @@ from sundog.estimate.question import Found, Question, Statistic
 from sundog.estimate.questions import alone, released_answer
 
 ALONE = 400
-"""So many cells of one column are shown."""
+"""This many cells of one column are shown."""
 CELLS = 24
-"""So many per side of a pair."""
+"""This many per side of a pair."""
 COARSER = (CELLS, 12, 6)
 PAIRS = 200
 PAIR_CELLS = 60_000
-"""So many pairs, and so many cells of pairs, are made ahead."""
+"""This many pairs, and this many cells of pairs, are made ahead."""
 PAIR_WORK, WORK = 2_000_000, 40_000_000
 """Shown cells times measured ones, of a pair and of all: about three seconds. Fine tables are shown in fewer cells."""
 
@@ -85,7 +85,7 @@ def _pairs(
 
 
 def _cut(evidence: Evidence, axis: Axis, most: int) -> Axis:
-    """The axis with at most so many cells, the largest ones kept apart."""
+    """The axis with at most this many cells, the largest ones kept apart."""
     if axis.size <= most:
         return axis
     shares = np.maximum(evidence.margin(axis.column).onto(axis), 0.0)

@@ -116,7 +116,7 @@ def is_spark_frame(data: Any) -> bool:
 
 
 def open_spark_frame(frame: Any) -> SparkTable:
-    """The table of a Spark DataFrame; it is computed anew for every question, unless it is cached."""
+    """The table of a Spark DataFrame; it is computed again for every question, unless it is cached."""
     sessions.check_packages()
     if not hasattr(frame, "_jdf"):
         raise UserError(

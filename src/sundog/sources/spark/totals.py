@@ -51,7 +51,7 @@ def told(task: int, totals: Int[np.ndarray, " cells"]) -> Iterator[pa.RecordBatc
 
 
 def tree_total(frame: Any, tasks: int, *, size: int) -> Int[np.ndarray, " cells"]:
-    """The sum of all vectors of a frame of such rows, told by at most so many tasks."""
+    """The sum of all vectors of a frame of such rows, told by at most this many tasks."""
     span, width, pieces = 1, tasks, _pieces(size)
     while width > 1 and (width > FAN or width * size * 8 > MOST_AT_ONCE):
         span, width = span * FAN, math.ceil(width / FAN)

@@ -1,4 +1,4 @@
-"""Step 3: the check. CONFIDENTIAL: exact counts of what became of the cells, with remedies; the ledger records it."""
+"""Step 3: the check. CONFIDENTIAL: exact counts of how the cells were read, with remedies; the ledger records it."""
 
 from pathlib import Path
 

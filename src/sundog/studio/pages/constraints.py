@@ -43,7 +43,7 @@ def attempt(studio: Studio, request: Request, given: FormData) -> Response:
 
 
 def add(studio: Studio, request: Request, given: FormData) -> Response:
-    """Declare it."""
+    """Add the declared constraint to the schema."""
     project = project_of(studio, request)
     try:
         document = _with(project, given)
@@ -55,7 +55,7 @@ def add(studio: Studio, request: Request, given: FormData) -> Response:
 
 
 def remove(studio: Studio, request: Request, given: FormData) -> Response:
-    """Take one back."""
+    """Remove one constraint from the schema."""
     del given
     project, place = project_of(studio, request), int(request.path_params["place"])
     document = dict(project.review.document)

@@ -15,7 +15,7 @@ from sundog.studio.budget import number
 from sundog.studio.rendering import Studio, page, see
 
 HISTORY = 200
-"""So many lines of an account's history are shown; the record has all."""
+"""This many lines of an account's history are shown; the record has all."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Statement:
 
 
 def show(studio: Studio, request: Request, **values: Any) -> Response:
-    """All accounts."""
+    """Show all accounts of the ledger."""
     opened = LedgerPlace(studio.home.ledger).open_ledger()
     accounts = [_statement(opened.account(name)) for name in opened.accounts()]
     return page(studio, request, "ledger.html", accounts=accounts, place=str(opened.path), **values)

@@ -34,7 +34,7 @@ def labelled(p: int, h: int, i: int, j: int, a: int, b: int, update: bool) -> fl
 
 @kernel
 def count_labelled(p: int, h: int) -> None:  # pragma: no cover (compiled)
-    """Both kinds."""
+    """Count the labelled queries, thresholds and ranges alike."""
     L, _, _, _, _, _ = opened(p)
     count_conjunctions(p, L[h])
     count_planes(p, L[h + 1])

@@ -23,7 +23,7 @@ Counts = Callable[..., Float[Array, "queries labels"]]
 Pieces = list[tuple[tuple[Any, ...], Int[np.ndarray, " members"]]]
 """Arrays of a fixed size, and which query each of their members is (-1: padding)."""
 MEMBERS = (256, 1024)
-"""Soft memberships are held for so many queries at a time: few enough to stay in a processor's cache."""
+"""Soft memberships are held for this many queries at a time: few enough to stay in a processor's cache."""
 MORE = 16384
 """On a device that is not a processor: enough to keep it busy."""
 
