@@ -1,4 +1,4 @@
-"""check_table: what became of the cells of a table when it is read with a schema. CONFIDENTIAL.
+"""check_table: how the cells of a table are read with a schema. CONFIDENTIAL.
 
 >>> import sundog
 >>> schema = {"fields": [{"name": "cost", "type": "number", "constraints": {"minimum": 0, "maximum": 100}}]}
@@ -25,7 +25,7 @@ from sundog.private.check import BRAND, Finding, KeyCheck, TableCheck, check_row
 from sundog.private.check_linked import LinkedCheck, check_links
 
 MEND = 0.05
-"""From this share of the cells on, a finding is to be mended; below, to be looked at."""
+"""From this share of the cells on, a finding must be corrected; below, it is worth a look."""
 
 
 def check_table(
@@ -38,7 +38,7 @@ def check_table(
     ledger: str | Path | None = None,
     sql: str | None = None,
 ) -> TableCheck | LinkedCheck:
-    """Count what became of the cells: read, missing, unreadable, clamped, no listed label; lines; keys; rows per unit.
+    """Count the cells by how they were read: understood, missing, unreadable, clamped, no listed label; lines; keys; rows per unit.
 
     CONFIDENTIAL: the counts are exact, and the ledger records the disclosure first.
 
@@ -97,7 +97,7 @@ def verdict(found: TableCheck) -> str:
     named = {column.name for column in found.columns} | {""}
     mend = sorted({name or "lines" for name, finding in found.findings if name in named and finding.share >= MEND})
     if mend:
-        return f"To be mended before anything is spent: {', '.join(mend)}."
+        return f"To be corrected before anything is spent: {', '.join(mend)}."
     return "Read well; what follows is worth a look."
 
 

@@ -108,18 +108,18 @@ def plan(
     facts, recipe = declared(schema), recipe_of(method)
     whole_number("rows", rows)
     privacy = Privacy(neighbours=neighbours, unit=None if rows_per_unit == 1 else "unit", rows_per_unit=rows_per_unit)
-    foretold = _foretold(facts, recipe.name, privacy, rows)
+    predicted = _foretold(facts, recipe.name, privacy, rows)
 
     def at(value: float) -> AtBudget:
         budget = Budget(epsilon=value, delta=delta)
         settled = recipe.settled(facts, rho=budget.total_rho("zcdp"))
         rho = budget.total_rho("zcdp" if settled.rule.selects else "gaussian")
-        return AtBudget(value, foretold(rho, settled))
+        return AtBudget(value, predicted(rho, settled))
 
     wanted = _wanted(column_error, pair_error, facts)
-    if any(name.startswith("pairs") for name in wanted) and not foretold(1.0, recipe).pairs:
+    if any(name.startswith("pairs") for name in wanted) and not predicted(1.0, recipe).pairs:
         raise UserError(
-            f"plan: errors of pairs are not foretold for method {recipe.name!r} or a single column; use auto."
+            f"plan: errors of pairs are not predicted for method {recipe.name!r} or a single column; use auto."
         )
     each = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
     needed = _needed(at, wanted) if wanted else None

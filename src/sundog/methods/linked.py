@@ -103,7 +103,7 @@ def _run_view(key: Key, curator: ViewCurator, *, report: Report) -> None:
 
 
 def expected_of_views(schema: LinkedSchema, *, roots: int, rho: float, unit: PrivacyUnit) -> Expected:
-    """What to expect at a budget, of so many roots of which each has rows in every table; names are those of the views."""
+    """What to expect at a budget, of this many roots of which each has rows in every table; names are those of the views."""
     columns: dict[str, ColumnPlan] = {}
     pairs: list[PairPlan] = []
     for view, part in view_budgets(schema, rho):

@@ -27,7 +27,7 @@ class LinkedCheck:
 
 
 def check_links(tables: Mapping[str, Any], schema: LinkedSchema, *, dataset: str, ledger: Ledger) -> LinkedCheck:
-    """What became of the cells and links of linked tables, after the disclosures are on the ledger."""
+    """How the cells were read and links of linked tables, after the disclosures are on the ledger."""
     package = schema.package
     private = PrivateTables(package, tables)
     private.check(schema.names)

@@ -12,7 +12,7 @@ ORIGINS = {
     "synthetic": "counted on synthetic rows, a guess; the interval follows from their misfit elsewhere, and is no guarantee",
 }
 MOST_SHOWN = 200
-"""So many lines are shown in notebooks."""
+"""This many lines are shown in notebooks."""
 
 Number = float | str
 """A number, or the text of a date or label."""
@@ -72,11 +72,11 @@ class AnswerTable:
         return pa.table(made)
 
     def to_pandas(self) -> Any:
-        """A pandas frame."""
+        """The answers as a pandas frame."""
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
-        """A polars frame."""
+        """The answers as a polars frame."""
         import polars
 
         return polars.from_arrow(self.to_arrow())
@@ -112,7 +112,7 @@ class AnswerTable:
         """What the numbers are of, and what their origins mean."""
         half = f" ± {self.rows_half_width:,.0f}" if self.rows_half_width else ", public"
         where = f" where {self.where}" if self.where else ""
-        of = f"{self.counting[:1].upper()}{self.counting[1:]}{where}, of {self.rows:,}{half} in all."
+        of = f"{self.counting[:1].upper()}{self.counting[1:]}{where}, of {self.rows:,}{half} in total."
         return [of, *(f"{origin}: {ORIGINS[origin]}." for origin in self._origins())]
 
     def _origins(self) -> list[str]:

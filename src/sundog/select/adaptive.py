@@ -30,7 +30,7 @@ from sundog.select.worst_error import choice, fresh_blocks
 ROUNDS, TABLES, THRESHOLDS = 10, 3, 50
 """T where rounds are taken and none is given; and K, of tables (or a twentieth of them, if that is more) and of thresholds."""
 NOISY = 2e6
-"""Tables are chosen in rounds where the noise of one shot, summed over the cells of a table, is more than so many rows."""
+"""Tables are chosen in rounds where the noise of one shot, summed over the cells of a table, is more than this many rows."""
 MANY = 50_000
 """Thresholds are chosen in rounds where there are more than so many."""
 

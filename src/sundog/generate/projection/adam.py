@@ -40,7 +40,7 @@ class Descent:
     tolerance: Annotated[
         float, "A window that lowers the loss by less than this part of it halves the rate.", Range(0, 1)
     ] = 0.01
-    halvings: Annotated[int, "After so many halvings the descent ends.", Range(0, 100)] = 3
+    halvings: Annotated[int, "After this many halvings the descent ends.", Range(0, 100)] = 3
 
     def __post_init__(self) -> None:
         check_declared(self)
@@ -108,7 +108,7 @@ def started(params: Params, problem: Problem, *, descent: Descent, sharpness: di
 def advanced(
     position: Position, problem: Problem, *, steps: int, sharpness: dict[Kind, float], turns: int = 1
 ) -> tuple[Position, dict[Kind, float]]:
-    """So many steps; the position after them, and the loss of each class before the last ones.
+    """This many steps; the position after them, and the loss of each class before the last ones.
 
     With `turns` the panels of thresholds take turns, a part of them per step: many say the same. Tables are always in.
     """

@@ -151,7 +151,7 @@ def restarted(
 
 
 def not_trapped(state: SoftTable, fitted: Callable[[SoftTable], tuple[SoftTable, float]]) -> SoftTable:
-    """The fitted rows; if they started from a public table and do not fit, those that started afresh, if they fit better.
+    """The fitted rows; if they started from a public table and do not fit, those that started again, if they fit better.
 
     Rows that are sure of a wrong label let go of it slowly, and a descent may end before: its loss, about 1 at the noise, tells.
     """

@@ -16,7 +16,7 @@ from sundog.generate.projection.soft_table import Frame, Known, SoftTable
 from sundog.queries import Cells
 
 HELD = 4096
-"""So many cells' members are held at a time."""
+"""This many cells' members are held at a time."""
 
 
 def _axes(query: Cells, schema: Schema) -> list[Axis]:

@@ -19,7 +19,7 @@ from sundog.generate.projection.panels import Matrix
 from sundog.lazy_jax import Array, jax, jit, jnp
 
 CHUNK = 128
-"""So many queries are held at a time: their members stay in a processor's cache."""
+"""This many queries are held at a time: their members stay in a processor's cache."""
 
 
 class Conditions(NamedTuple):
