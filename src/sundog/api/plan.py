@@ -108,7 +108,7 @@ def plan(
     facts, recipe = declared(schema), recipe_of(method)
     whole_number("rows", rows)
     privacy = Privacy(neighbours=neighbours, unit=None if rows_per_unit == 1 else "unit", rows_per_unit=rows_per_unit)
-    predicted = _foretold(facts, recipe.name, privacy, rows)
+    predicted = _predicted(facts, recipe.name, privacy, rows)
 
     def at(value: float) -> AtBudget:
         budget = Budget(epsilon=value, delta=delta)
@@ -126,7 +126,7 @@ def plan(
     return Plan(rows, delta, recipe.name, tuple(at(float(value)) for value in each), wanted, needed)
 
 
-def _foretold(schema: Schema, method: str, privacy: Privacy, rows: int) -> Callable[[float, Recipe], Expected]:
+def _predicted(schema: Schema, method: str, privacy: Privacy, rows: int) -> Callable[[float, Recipe], Expected]:
     """What to expect of a recipe at a budget of rho, for one table or for linked ones."""
     if not isinstance(schema, LinkedSchema):
         unit = privacy.protected_unit()
