@@ -23,6 +23,7 @@ import harness
 BENCHMARKS = (
     "counting",
     "engines",
+    "limits",
     "reading",
     "queries",
     "evaluate_speed",

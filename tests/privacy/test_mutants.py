@@ -94,6 +94,13 @@ def test_wrong_noise_is_killed_by_the_audit_and_by_the_law(monkeypatch, mutant):
     killed(checks_noise.check_gaussian, 1.7, draws=20_000)
 
 
+def test_noise_that_repeats_from_stretch_to_stretch_is_killed_by_the_law(monkeypatch):
+    """Threads that drew the same numbers would do that."""
+    drawn = noise._drawn
+    monkeypatch.setattr(noise, "_drawn", lambda make, cells: np.resize(drawn(make, min(cells, noise.STRETCH)), cells))
+    killed(checks_noise.check_gaussian, 1.7)
+
+
 def test_reused_noise_is_killed_by_the_law(monkeypatch):
     kept = {}
 

@@ -37,6 +37,9 @@ def gaussian_p_values(stddev, draws):
         "variance": _variance(sample, values, law),
         "neighbouring cells": _correlation(first[:-1], first[1:]),
         "distant cells": _correlation(first[: len(first) // 2], first[-(len(first) // 2) :]),
+        "neighbouring stretches": _correlation(
+            first[: -noise.STRETCH], first[noise.STRETCH :]
+        ),  # drawn by other threads
         "successive calls": _correlation(first, second),
     }
 
@@ -98,6 +101,8 @@ def _moment(values, law, power):
 
 
 def _correlation(left, right):
+    if not len(left):
+        return 1.0
     if left.std() == 0 or right.std() == 0:
         return 0.0
     return _z(np.corrcoef(left, right)[0, 1] * np.sqrt(len(left)))

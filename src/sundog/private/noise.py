@@ -19,7 +19,11 @@ OpenDP's parts are imported by name: its prelude would load three table librarie
 """
 
 import math
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -33,6 +37,8 @@ from sundog.errors import UserError
 from sundog.private.accountant import SLACK, round_up
 
 LATTICE_BITS = 40
+STRETCH = 1 << 14
+"""Cells that one thread draws for at a time, about a fifth of a second."""
 LEAST_SCALE, MOST_SCALE = 2.0**-20, 2.0**56
 _MOST_COUNT = 2**62 - 1
 
@@ -65,9 +71,7 @@ def add_gaussian(counts: Int[np.ndarray, " cells"], scale: float) -> Int[np.ndar
     _check_scale(scale)
     shift = max(0, LATTICE_BITS + 1 - math.frexp(scale)[1])
     space = vector_domain(atom_domain(T="i64")), l2_distance(T="f64")
-    draw = make_gaussian(*space, scale=math.ldexp(scale, shift))
-    lattice = np.asarray(draw([0] * len(counts)), dtype=np.int64)
-    noise = _round_shift(lattice, shift)
+    noise = _round_shift(_drawn(lambda: make_gaussian(*space, scale=math.ldexp(scale, shift)), len(counts)), shift)
     return np.clip(counts, -_MOST_COUNT, _MOST_COUNT) + np.clip(noise, -_MOST_COUNT, _MOST_COUNT)
 
 
@@ -85,7 +89,7 @@ def add_laplace(counts: Int[np.ndarray, " cells"], scale: float) -> Int[np.ndarr
     """The counts, each with independent discrete Laplace noise P(z) ~ exp(-|z| / scale); clamped like add_gaussian."""
     _check_scale(scale)
     space = vector_domain(atom_domain(T="i64")), l1_distance(T="i64")
-    noise = np.asarray(make_laplace(*space, scale=scale)([0] * len(counts)), dtype=np.int64)
+    noise = _drawn(lambda: make_laplace(*space, scale=scale), len(counts))
     return np.clip(counts, -_MOST_COUNT, _MOST_COUNT) + np.clip(noise, -_MOST_COUNT, _MOST_COUNT)
 
 
@@ -124,6 +128,25 @@ def threshold(scale: float, delta: float, *, rows: int) -> int:
         raise UserError(f"threshold: found delta {delta!r} and rows {rows}; delta must be in (0, 1), rows 1 or more.")
     reach = scale * float(norm.isf(delta / rows * (1 - SLACK)))
     return math.ceil(rows + 0.5 + reach)
+
+
+def _drawn(mechanism: Callable[[], Any], cells: int) -> Int[np.ndarray, " cells"]:
+    """What a mechanism makes of so many zeros, on all cores: the library lets go of Python's lock while it draws.
+
+    Each stretch of cells has draws of its own from the operating system, so that their number and order do not matter.
+    """
+    stretches = [min(STRETCH, cells - start) for start in range(0, cells, STRETCH)]
+    if len(stretches) < 2:
+        return _stretch(mechanism, cells)
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
+        return np.concatenate(list(pool.map(lambda size: _stretch(mechanism, size), stretches)))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _stretch(mechanism: Callable[[], Any], cells: int) -> Int[np.ndarray, " cells"]:
+    return np.asarray(mechanism()([0] * cells), dtype=np.int64)
 
 
 def _round_shift(values: Int[np.ndarray, " cells"], shift: int) -> Int[np.ndarray, " cells"]:

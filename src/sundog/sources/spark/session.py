@@ -31,6 +31,7 @@ STARTED_WITHIN = 60.0
 """Seconds in which an executor must have run the job that asks for its packages."""
 ASKING = "sundog: which packages do executors have"
 INSTALL = "install it with: pip install 'sundog[spark]' (pyspark 4 with pandas 2.2 or newer)"
+LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 QUIET = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -138,7 +139,7 @@ def check_executors(session: Any) -> None:
     context.setJobGroup(ASKING, ASKING, interruptOnCancel=True)
     try:
         timer.start()
-        with _log_off(session), _no_warnings():
+        with _no_warnings():
             asked = max(1, context.defaultParallelism)
             told = session.range(0, asked, 1, asked).mapInArrow(versions, "found string").collect()
     except Exception as error:  # no row was read, so that its text can be looked at
@@ -190,19 +191,29 @@ def discreet(session: Any, label: str) -> Iterator[None]:
         withhold(error)
         raise UserError(
             f"{label}: Spark failed while reading it (its message may quote cells, so it is withheld). Check that the files or "
-            "the query of the table can be read to the end, and the logs of the executors, which are CONFIDENTIAL."
+            "the query of the table can be read to the end, and the logs of the executors, which are CONFIDENTIAL. The driver's log "
+            "stays off."
         ) from None
 
 
 @contextmanager
 def _log_off(session: Any) -> Iterator[None]:
+    """The driver's log off, and on again after a success: what other tasks of a failed job say may still be on its way.
+
+    pyspark itself writes the text of an exception, as it raises it, to loggers of Python.
+    """
+    from pyspark.logger import PySparkLogger
+
     context = session.sparkContext
     level = str(context._jvm.org.apache.logging.log4j.LogManager.getRootLogger().getLevel())
+    loggers = [PySparkLogger.getLogger(name) for name in LOGGERS]
     context.setLogLevel("OFF")
-    try:
-        yield
-    finally:
-        context.setLogLevel(level)
+    for logger in loggers:
+        logger.disabled = True
+    yield
+    for logger in loggers:
+        logger.disabled = False
+    context.setLogLevel(level)
 
 
 @contextmanager
