@@ -122,7 +122,9 @@ def given(tmp_path):
     ("more", "said"),
     [
         (["--master", "local[2]"], "add --engine spark"),
-        (["--engine", "spark", "--master", "spark://127.0.0.1:1"], "nothing answers there"),
+        pytest.param(
+            ["--engine", "spark", "--master", "spark://127.0.0.1:1"], "nothing answers there", marks=needs_spark
+        ),
         (["--engine", "spark", "--sql", "SELECT 1"], "there are no queries"),
         (["--engine", "spark", "--master", "nonsense"], "allowed are local"),
     ],
