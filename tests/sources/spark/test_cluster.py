@@ -74,11 +74,9 @@ def path(tmp_path):
     return tmp_path / "t.parquet"
 
 
-@pytest.fixture
-def made(tmp_path):
-    place = tmp_path / "cluster"
-    place.mkdir()
-    with cluster(place) as made:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    with cluster(tmp_path_factory.mktemp("cluster")) as made:
         yield made
 
 
