@@ -77,7 +77,7 @@ lint: .venv/develop
 # malformed inputs of every kind (INPUTS=100 for fewer), and 100 deliberate faults. The latter two go on where they were stopped;
 # FRESH=--fresh starts over.
 INPUTS ?= 10000
-audit: .venv/develop
+audit: .venv/develop docs
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m slow
 	$(BIN)/python tests/fuzz/run.py --inputs $(INPUTS) $(FRESH)
 	$(BIN)/python tests/mutation/run.py $(FRESH)
