@@ -27,9 +27,10 @@ from sundog.sources.spark.tasks import versions
 LEAST_JAVA = 17
 REACHED_WITHIN = 5.0
 """Seconds in which a master must answer."""
-STARTED_WITHIN = 60.0
-"""Seconds in which an executor must have run the job that asks for its packages."""
+STARTED_WITHIN = 300.0
+"""Seconds in which an executor must have run the job that asks for its packages: containers take minutes to start."""
 ASKING = "sundog: which packages do executors have"
+JOB_GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 INSTALL = "install it with: pip install 'sundog[spark]' (pyspark 4 with pandas 2.2 or newer)"
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 QUIET = {
@@ -136,6 +137,7 @@ def check_executors(session: Any) -> None:
         return
     timer = Timer(STARTED_WITHIN, context.cancelJobGroup, [ASKING])
     timer.daemon = True
+    before = {name: context.getLocalProperty(name) for name in JOB_GROUP}
     context.setJobGroup(ASKING, ASKING, interruptOnCancel=True)
     try:
         timer.start()
@@ -146,7 +148,8 @@ def check_executors(session: Any) -> None:
         raise UserError(_executors_failed(str(error), waited=not timer.is_alive())) from None
     finally:
         timer.cancel()
-        context.setJobGroup("", "")
+        for name, value in before.items():
+            context.setLocalProperty(name, value)
     here = next(versions([])).column(0)[0].as_py()
     for row in told:
         if row["found"] != here:

@@ -10,7 +10,7 @@ Whatever fails here fails with a sentence of ours: Spark writes the text of an e
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -227,6 +227,3 @@ def _task() -> Iterator[None]:
         raise RuntimeError(FAILED) from None
     finally:
         remove_own_folders()
-
-
-Step = Callable[[Batches], Iterator[pa.RecordBatch]]
