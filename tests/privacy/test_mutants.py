@@ -20,7 +20,7 @@ from sundog.private.account import Receipt
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
 from sundog.private.spending import Spending
-from sundog.queries import Cells, Marginal, sensitivity
+from sundog.queries import Cells, Marginal, Parity, sensitivity
 from sundog.released import Released
 from sundog.sources import batches, duck, encode, files
 from sundog.sources.duck import DuckTable
@@ -127,6 +127,14 @@ def test_chosen_cells_at_the_price_of_one_are_killed_by_enumeration_and_ledger(m
     monkeypatch.setattr(Cells, "sensitivity_squared", lambda self, neighbours: Fraction(1))
     killed(checks.check_sensitivity, checks.TWO_CELLS)
     killed(checks.check_charges_cover_the_noise, REPLACE)
+
+
+def test_parities_at_the_price_of_one_row_are_killed_by_enumeration(monkeypatch):
+    query = Parity(TWO_WAY)
+    checks.check_sensitivity(query)
+    right = Parity.sensitivity_squared
+    monkeypatch.setattr(Parity, "sensitivity_squared", lambda self, neighbours: right(self, "add-remove"))
+    killed(checks.check_sensitivity, query)
 
 
 def test_blocks_chosen_together_at_the_price_of_the_first_are_killed_by_the_ledger_check(monkeypatch):
