@@ -38,7 +38,13 @@ def _settings(recipe: "Recipe", *, as_json: bool) -> None:
 
 
 def _lines(recipe: "Recipe") -> list[str]:
+    from sundog.select import Settles
+
     adaptive = "chooses privately what to measure" if recipe.rule.selects else "measures a fixed set"
+    if isinstance(recipe.rule, Settles):
+        adaptive = (
+            "measures a fixed set, or chooses in rounds (rule.rounds; by itself where the workload is very large)"
+        )
     public = "; can start from a public table (--public)" if recipe.public else ""
     lines = [recipe.name, f"  {recipe.summary}", f"  {adaptive}; uses {recipe.uses}{public}"]
     return [*lines, f"  cost: {recipe.cost}"] if recipe.cost else lines

@@ -112,6 +112,7 @@ METHODS = {
             RelaxedProjection(),
             first=First(one_way, 0.2),
             bins=Bins(),
+            uses="marginals, trees, t-out-of-k queries and parities",
             cost="ten seconds for 15 columns",
         ),
         Recipe(
@@ -122,6 +123,7 @@ METHODS = {
             GenerativeNetwork(),
             first=First(one_way, 0.2),
             bins=Bins(),
+            uses="marginals, trees, t-out-of-k queries and parities",
             cost="half a minute for 15 columns",
         ),
         Recipe(
@@ -132,7 +134,7 @@ METHODS = {
             AnnealedProjection(),
             first=First(hierarchical, 0.2, hierarchical_shares),
             bins=Thresholds(),
-            uses="marginals, trees, ranges, halfspaces, and both by target",
+            uses="marginals, trees, t-out-of-k queries, parities, ranges, halfspaces, and both by target",
             cost="a minute for 15 columns",
         ),
         Recipe(
@@ -143,7 +145,7 @@ METHODS = {
             Polished(),
             first=First(hierarchical, 0.2, hierarchical_shares),
             bins=Thresholds(),
-            uses="marginals, trees, ranges, halfspaces, and both by target",
+            uses="marginals, trees, t-out-of-k queries, parities, ranges, halfspaces, and both by target",
             cost="some minutes for 15 columns",
         ),
     )
