@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sundog.private.ledger import Ledger
     from sundog.queries import Marginal
     from sundog.released import Released
+    from sundog.sources import OnServer
 
 __all__ = [
     "METHODS",
@@ -37,6 +38,7 @@ __all__ = [
     "Marginal",
     "Matching",
     "Model",
+    "OnServer",
     "Released",
     "Review",
     "Schema",
@@ -62,6 +64,7 @@ _PLACES = {
     "Marginal": "sundog.queries",
     "Matching": "sundog.postprocess.matching",
     "Model": "sundog.api.model",
+    "OnServer": "sundog.sources",
     "Released": "sundog.released.released",
     "Review": "sundog.api.schema",
     "Schema": "sundog.domain",

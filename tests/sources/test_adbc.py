@@ -16,7 +16,7 @@ from privacy.stand_ins import run_command
 from sundog.domain import Schema
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
-from sundog.sources import adbc, drivers, open_table
+from sundog.sources import OnServer, adbc, drivers, open_table
 from sundog.sources.addresses import address_of
 from sundog.sources.drivers import Driver
 
@@ -365,3 +365,56 @@ def test_an_address_names_no_account(postgresql_url, tmp_path):
     outcome = run_command(tmp_path, "synthesize", postgresql_url, "--sql", "SELECT 1 AS a", *budget)
     assert outcome.code == 2
     assert "there is no name under which to record the spending" in outcome.stderr
+
+
+def push_down(place, url, *options, sql='SELECT * FROM "clinic"'):
+    (place / "schema.json").write_text(json.dumps(tables.DOCUMENT), encoding="utf-8")
+    budget = ("--schema", "schema.json", "--epsilon", "1", "--delta", "1e-9", "-o", "out")
+    return run_command(place, "synthesize", url, "--sql", sql, "--push-down", *budget, *options)
+
+
+@pytest.mark.parametrize("method", ["independent", "mst"])
+def test_a_release_counted_by_the_server(postgresql_url, tmp_path, method):
+    postgresql.ingest(postgresql_url, "clinic", tables.arrow(tables.table(200)))
+    outcome = push_down(tmp_path, postgresql_url, "--method", method)
+    assert outcome.code == 0, outcome.stderr
+    assert "out/synthetic.csv" in outcome.files
+
+
+@pytest.mark.parametrize(
+    ("options", "sql", "message"),
+    [
+        (("--method", "rap++"), 'SELECT * FROM "clinic"', "is no count that a server makes"),
+        (("--adjust", "moments"), 'SELECT * FROM "clinic"', "adjust: it measures sums"),
+        ((), 'SELECT *, age::text AS more, cost::text AS "cost " FROM "clinic"', None),
+        ((), 'SELECT visit, smoker, region, grade, parity, age::text AS age, cost, day, seen FROM "clinic"', "'age' is stored as text"),
+        (("--unit", "cost"), 'SELECT * FROM "clinic"', "'cost' is stored as float8; units are named by text or whole numbers"),
+        (("--engine", "spark"), 'SELECT * FROM "clinic"', "leave one out"),
+    ],
+)  # fmt: skip
+def test_what_a_server_cannot_count_is_refused_before_anything_is_spent(
+    postgresql_url, tmp_path, options, sql, message
+):
+    postgresql.ingest(postgresql_url, "clinic", tables.arrow(tables.table(200)))
+    outcome = push_down(tmp_path, postgresql_url, *(options or ("--method", "independent")), sql=sql)
+    assert outcome.code == (0 if message is None else 2), outcome.stderr
+    assert (message or "") in " ".join(outcome.stderr.split())
+    assert message is None or not outcome.ledger
+
+
+def test_only_a_server_counts(tmp_path, lite):
+    with pytest.raises(UserError, match="push-down: the table is a file; only a database server"):
+        open_table(OnServer(str(lite("a", [("x",)]))))
+
+
+def test_rows_on_a_server_cannot_be_read(postgresql_url):
+    source = open_table(OnServer(postgresql_url), sql="SELECT 'x'::text AS a")
+    unit = PrivacyUnit()
+    for refused in (
+        lambda: source.read(LABELS),
+        lambda: source.numbers("a"),
+        lambda: source.value_counts("a", unit),
+        lambda: source.add_up(LABELS, unit, add=lambda rows, out: None, size=1),
+    ):
+        with pytest.raises(UserError, match="the rows stay on the server, which only counts"):
+            refused()

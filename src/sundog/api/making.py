@@ -17,7 +17,7 @@ from sundog.generate.linked.rows import LinkedRows
 from sundog.methods.loop import Keep, Report, check_rows
 from sundog.released import Released
 from sundog.report.record import Record
-from sundog.sources import OnSpark
+from sundog.sources import OnServer, OnSpark
 
 if TYPE_CHECKING:
     from sundog.api.linked import LinkedModel
@@ -72,15 +72,18 @@ def linked_names(schema: "Schema") -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Private:
-    """The private table as users name it: a path with, for databases, a query; or with the cluster that is to count it."""
+    """The private table as users name it: a path with, for databases, a query; and what is to count it, if not this process."""
 
     data: str
     sql: str | None = None
     master: str | None = None
+    push_down: bool = False
 
     @property
-    def table(self) -> str | OnSpark:
+    def table(self) -> str | OnSpark | OnServer:
         """What is to be fitted."""
+        if self.push_down:
+            return OnServer(self.data)
         return self.data if self.master is None else OnSpark(self.data, self.master)
 
 

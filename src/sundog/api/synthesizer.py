@@ -44,6 +44,7 @@ from sundog.random.keys import Key, key_of, split
 from sundog.released import Released
 from sundog.report.record import Record
 from sundog.select.everything import shares_of
+from sundog.sources import OnServer
 
 
 class Synthesizer:
@@ -146,7 +147,9 @@ class Synthesizer:
         report: Report | None = None,
         keep: Keep | None = None,
     ) -> "Synthesizer":
-        """Spend the budget on a table: a frame, a path, or a source. A second fit needs `spend_again=True`.
+        """Spend the budget on a table: a frame, a path, an address, or a source. A second fit needs `spend_again=True`.
+
+        `OnServer(address)`: PostgreSQL itself counts the rows of `sql`, and none of them leaves it.
 
         `keep` is given what was measured so far whenever something was paid for, so that a killed run need not lose it.
 
@@ -161,7 +164,11 @@ class Synthesizer:
                 "fit: a fit that broke off has spent its budget, and what it measured is in paid_for (see "
                 "Model.from_released); fit(..., spend_again=True) spends it once more."
             )
+        if isinstance(table, OnServer) and self.generation.adjust is not None:
+            raise UserError("adjust: it measures sums, which a server does not make; leave out adjust or push-down.")
         curator = self._curator(self._private(table, sql))
+        if not isinstance(self.schema, LinkedSchema):
+            curator.check(self.recipe.queries(self.schema))  # all of them, before the first is paid for
         fit_key, _ = split(key_of(self.seed), 2)
         try:
             with following(report):

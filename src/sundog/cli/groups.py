@@ -92,6 +92,7 @@ class CountedOptions(TableOptions):
 
     engine: o.Engine = None
     master: o.Master = None
+    push_down: o.PushDown = False
 
     def private(self) -> "Private":
         """The table as it is named."""
@@ -99,7 +100,11 @@ class CountedOptions(TableOptions):
 
         if self.engine is None and self.master is not None:
             raise UserError("--master: it names a Spark cluster; add --engine spark.")
-        return Private(self.data, self.sql, None if self.engine is None else self.master or "local[*]")
+        if self.engine is not None and self.push_down:
+            raise UserError(
+                "--push-down: a database server counts, so there is nothing for --engine to do; leave one out."
+            )
+        return Private(self.data, self.sql, None if self.engine is None else self.master or "local[*]", self.push_down)
 
 
 @dataclass(frozen=True)

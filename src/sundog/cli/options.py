@@ -39,6 +39,9 @@ Master = Annotated[
     str | None,
     typer.Option(help="The Spark cluster: local[N] or spark://HOST:PORT; default: all cores of this machine."),
 ]
+PushDown = Annotated[
+    bool, typer.Option("--push-down", help="PostgreSQL counts, so that no row leaves the server; only totals do.")
+]
 Rows = Annotated[int | None, typer.Option(help="How many synthetic rows; default: about as many as the table has.")]
 Format = Annotated[Literal["csv", "parquet"], typer.Option("--format", help="The synthetic table's format.")]
 OutFolder = Annotated[Path, typer.Option("--out", "-o", help="The folder for the results.")]

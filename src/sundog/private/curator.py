@@ -19,16 +19,18 @@ from jaxtyping import Int
 from sundog.domain import Schema
 from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.rows import Rows
+from sundog.domain.tally import Tally
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.private import noise
 from sundog.private.accountant import JSON, Charge
 from sundog.private.spending import Spending
 from sundog.private.table import PrivateTable, open_private
-from sundog.queries import Query, Shared, add_all, sensitivity
+from sundog.queries import Counting, Query, Shared, sensitivity
 from sundog.released import Measurement, NoiseKind, Released, Scores, Selection
 from sundog.sources.base import Source
 from sundog.sources.linked import LinkedSource
+from sundog.sources.server.table import ServerTable
 
 NOISE = "Gaussian: OpenDP 0.16 discrete Gaussian on a lattice of step <= stddev * 2^-40, rounded to integers; Laplace: OpenDP 0.16 discrete Laplace; selection: OpenDP 0.16 noisy top-k; entropy: operating system"
 
@@ -63,6 +65,11 @@ class Curator:
         if self._public_rows is None:
             self._public_rows = _public_rows(self._source, self.schema, self.unit)
         return self._public_rows
+
+    def check(self, queries: Sequence[Query]) -> None:
+        """Refuse, before anything is spent, queries that the source cannot count."""
+        if queries:
+            self._check_queries(self.schema, queries)
 
     def measure(
         self,
@@ -219,9 +226,7 @@ class Curator:
 
     def _counted(self, schema: Schema, queries: Sequence[Query]) -> list[Int[np.ndarray, " cells"]]:
         sizes = [query.size for query in queries]
-        totals = self._source.add_up(
-            schema, self.unit, add=lambda rows, out: add_all(queries, rows, out), size=sum(sizes)
-        )
+        totals = self._source.add_up(schema, self.unit, add=Counting(queries), size=sum(sizes))
         return np.split(totals, np.cumsum(sizes)[:-1])
 
     def _exact(self, candidates: tuple[Query, ...]) -> list[Int[np.ndarray, " cells"]]:
@@ -260,6 +265,8 @@ class Curator:
             raise UserError("measure: no query was given.")
         for name in {name for query in queries for name in query.columns}:
             schema.position(name)
+        if isinstance(self._source, ServerTable):
+            self._source.check_counts(schema, Counting(queries).tallies)
         if self.unit.below and not all(isinstance(query, Shared) and query.is_of(schema) for query in queries):
             raise UserError(
                 "measure: of linked tables only shared queries can be asked; others have no bound per root."
@@ -289,8 +296,16 @@ def _public_rows(source: Source, schema: Schema, unit: PrivacyUnit) -> int | Non
     return int(source.add_up(schema, unit, add=_add_length, size=1)[0])
 
 
-def _add_length(rows: Rows, total: Int[np.ndarray, " 1"]) -> None:
-    total += len(rows)
+class _Length:
+    """Counts rows."""
+
+    tallies = (Tally(),)
+
+    def __call__(self, rows: Rows, total: Int[np.ndarray, " 1"]) -> None:
+        total += len(rows)
+
+
+_add_length = _Length()
 
 
 def _parts(rho: float, shares: Sequence[float] | None, count: int) -> list[float]:

@@ -6,7 +6,7 @@ from typing import Any
 from sundog.domain import Schema
 from sundog.errors import UserError
 from sundog.queries.at_least import AtLeast
-from sundog.queries.base import Query, add_all, answer
+from sundog.queries.base import Counting, Query, add_all, answer
 from sundog.queries.cells import Cells
 from sundog.queries.conditional import Conditional
 from sundog.queries.group_sum import GroupSums
@@ -25,6 +25,7 @@ __all__ = [
     "BinaryTree",
     "Cells",
     "Conditional",
+    "Counting",
     "GroupSums",
     "Halfspaces",
     "Marginal",

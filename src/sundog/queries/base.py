@@ -11,6 +11,7 @@ rows are added, a few words, and JSON.
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -19,7 +20,9 @@ from jaxtyping import Int
 
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
+from sundog.domain.tally import Tally
 from sundog.domain.unit import Neighbours
+from sundog.errors import UserError
 
 AQuery = TypeVar("AQuery")
 
@@ -118,6 +121,31 @@ def answer(query: Query, rows: Rows) -> Int[np.ndarray, " cells"]:
     totals = np.zeros(query.size, dtype=np.int64)
     query.add(rows, totals)
     return totals
+
+
+@dataclass(frozen=True)
+class Counting:
+    """What adds the answers of several queries on a batch of rows to the totals; or says it as tallies, for a server."""
+
+    queries: Sequence[Query]
+
+    def __call__(self, rows: Rows, totals: Int[np.ndarray, " cells"]) -> None:
+        """Add the answers on these rows."""
+        add_all(self.queries, rows, totals)
+
+    @property
+    def tallies(self) -> tuple[Tally, ...]:
+        """All queries as counts of rows; refused where one of them is a sum of something else."""
+        made: list[Tally] = []
+        for query in self.queries:
+            own = getattr(query, "tallies", None)
+            if own is None:
+                raise UserError(
+                    f"push-down: {query.describe()} ({type(query).__name__}) is no count that a server makes; marginals, trees, "
+                    "ranges and conditional ranges are. Choose another method or workload, or leave out push-down."
+                )
+            made += own
+        return tuple(made)
 
 
 def add_all(queries: Sequence[Query], rows: Rows, totals: Int[np.ndarray, " cells"]) -> None:

@@ -16,6 +16,7 @@ from jaxtyping import Int
 from sundog.domain import Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
+from sundog.domain.tally import Tally
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
 from sundog.queries.choosing import numeric_names, targets_of
@@ -48,6 +49,17 @@ class Conditional:
     def size(self) -> int:
         """Inner queries times (labels + 1)."""
         return self.inner.size * self.block
+
+    @property
+    def tallies(self) -> tuple[Tally, ...] | None:
+        """For every range one by label, and one of the complement; none where the inner queries are halfspaces."""
+        if not isinstance(self.inner, Ranges):
+            return None
+        return tuple(
+            tally
+            for within in self.inner.conditions
+            for tally in (Tally((self.label,), within), Tally(within=within, outside=True))
+        )
 
     @property
     def block(self) -> int:

@@ -19,6 +19,7 @@ from numba import njit
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
+from sundog.domain.tally import Tally
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
 from sundog.queries.base import OneBlock, Query
@@ -58,6 +59,11 @@ class Marginal(OneBlock):
     def tables(self) -> "tuple[Marginal, ...]":
         """Itself, as the only one."""
         return (self,)
+
+    @property
+    def tallies(self) -> tuple[Tally, ...]:
+        """One, over all axes."""
+        return (Tally(self.axes),)
 
     @cached_property
     def size(self) -> int:

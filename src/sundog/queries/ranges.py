@@ -21,6 +21,7 @@ from numba import njit
 from sundog.arrays import MOST, whole_array
 from sundog.domain import Numeric, Schema
 from sundog.domain.rows import Rows
+from sundog.domain.tally import Tally, Within
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
 from sundog.queries.base import segments
@@ -60,6 +61,20 @@ class Ranges:
     def size(self) -> int:
         """The number of queries."""
         return len(self.which)
+
+    @property
+    def tallies(self) -> tuple[Tally, ...]:
+        """One per query."""
+        return tuple(Tally(within=conditions) for conditions in self.conditions)
+
+    @property
+    def conditions(self) -> list[tuple[Within, ...]]:
+        """Every query as the conditions that a row must satisfy."""
+        lists = zip(self.which.tolist(), self.low.tolist(), self.high.tolist(), strict=True)
+        return [
+            tuple(Within(self.columns[k], low, high) for k, low, high in zip(*each, strict=True) if k >= 0)
+            for each in lists
+        ]
 
     @cached_property
     def _enumerated(self) -> Bool[np.ndarray, "points queries"] | None:

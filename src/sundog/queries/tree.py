@@ -20,6 +20,7 @@ from jaxtyping import Int
 from sundog.domain import Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
+from sundog.domain.tally import Tally
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
 from sundog.queries.base import OneBlock, add_all
@@ -42,6 +43,11 @@ class BinaryTree(OneBlock):
     def columns(self) -> tuple[str, ...]:
         """The columns it looks at."""
         return self.tables[0].columns
+
+    @property
+    def tallies(self) -> tuple[Tally, ...]:
+        """One per table."""
+        return tuple(Tally(table.axes) for table in self.tables)
 
     @cached_property
     def size(self) -> int:

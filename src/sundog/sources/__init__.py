@@ -9,9 +9,10 @@ from sundog.sources.addresses import is_address
 from sundog.sources.base import Source
 from sundog.sources.files import open_file
 from sundog.sources.frames import open_frame
+from sundog.sources.server import OnServer, open_on_server
 from sundog.sources.spark import OnSpark, is_spark_frame, open_on_spark, open_spark_frame
 
-__all__ = ["OnSpark", "Source", "open_table"]
+__all__ = ["OnServer", "OnSpark", "Source", "open_table"]
 
 
 def open_table(data: Any, *, dialect: Dialect = STANDARD, sql: str | None = None) -> Source:
@@ -20,8 +21,8 @@ def open_table(data: Any, *, dialect: Dialect = STANDARD, sql: str | None = None
         return data
     if isinstance(data, str) and is_address(data):
         return open_address(data, sql)
-    if isinstance(data, OnSpark):
-        return open_on_spark(data, sql=sql)
+    if isinstance(data, OnServer | OnSpark):
+        return open_on_spark(data, sql=sql) if isinstance(data, OnSpark) else open_on_server(data, sql=sql)
     if is_spark_frame(data):
         return open_spark_frame(data)
     if isinstance(data, str | Path):

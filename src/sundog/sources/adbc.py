@@ -62,8 +62,7 @@ class Database:
         weakref.finalize(self, _close, connection, self._open)
         for statement in driver.begin:
             self._execute(statement)
-        if driver.encoding is not None:
-            self._check_encoding(driver.encoding)
+        self.encoding = "UTF8" if driver.encoding is None else self._checked_encoding(driver.encoding)
 
     def take_failure(self) -> BaseException | None:
         """What stopped the last stream, told once."""
@@ -119,13 +118,14 @@ class Database:
         cursor.execute(sql)
         return cursor
 
-    def _check_encoding(self, sql: str) -> None:
-        found = self.names(sql)
-        if found[0] not in SAFE_ENCODINGS:
+    def _checked_encoding(self, sql: str) -> str:
+        (found,) = self.names(sql)
+        if found not in SAFE_ENCODINGS:
             raise UserError(
-                f"{self.address.label}: the database is encoded as {found[0]}, of which some characters have no UTF-8 form; one "
+                f"{self.address.label}: the database is encoded as {found}, of which some characters have no UTF-8 form; one "
                 f"cell could stop a run. Allowed are {', '.join(SAFE_ENCODINGS)}; copy the table into a database of UTF8."
             )
+        return found
 
 
 def connect_address(data: str) -> Database:
@@ -161,10 +161,9 @@ def is_sqlite(path: str) -> bool:
 
 def query_table(database: Database, sql: str | None) -> DuckTable:
     """The rows of a query as a table."""
-    query = _only_table(database) if sql is None else sql.rstrip("; \n")
+    query = query_of(database, sql)
     driver, source = database.driver, f"({query}\n) AS data"
-    found = database.schema(query)
-    part_of("the query", found, read=lambda names: iter(()))  # refuses names that are there twice
+    found = described(database, query)
     columns, sent = _sent(driver, found)
     known = [part.type for part in sent.values()]
     types = known if all(known) else database.schema(_select(driver, source, list(sent.values()))).types
@@ -178,6 +177,23 @@ def query_table(database: Database, sql: str | None) -> DuckTable:
         [part_of(f"the query on {database.address.label}", pa.schema(list(zip(sent, types, strict=True))), read=read)]
     )
     return _joined(table, columns, database=database, vague=_vague(found))
+
+
+def query_of(database: Database, sql: str | None) -> str:
+    """The query without what ends it, or all rows of the only table."""
+    return _only_table(database) if sql is None else sql.rstrip("; \n")
+
+
+def described(database: Database, query: str) -> pa.Schema:
+    """The columns of a query; refuses names that are there twice."""
+    found = database.schema(query)
+    part_of("the query", found, read=lambda names: iter(()))
+    return found
+
+
+def type_on_server(column: pa.Field) -> str:
+    """What PostgreSQL calls the type of a column."""
+    return (column.metadata or {}).get(b"POSTGRESQL:type", b"").decode()
 
 
 def _only_table(database: Database) -> str:
@@ -228,8 +244,7 @@ def _without_first(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch
 
 def _vague(found: pa.Schema) -> dict[str, str]:
     """Columns that are sent as floats, in which two units could become one."""
-    kinds = {column.name: (column.metadata or {}).get(b"POSTGRESQL:type", b"") for column in found}
-    return {name: APPROXIMATE for name, kind in kinds.items() if kind in (b"numeric", b"money")}
+    return {column.name: APPROXIMATE for column in found if type_on_server(column) in ("numeric", "money")}
 
 
 def _joined(table: DuckTable, columns: Sequence[Column], *, database: Database, vague: dict[str, str]) -> DuckTable:

@@ -78,8 +78,7 @@ def _as_it_is(column: pa.Field, name: str) -> list[Sent]:
 
 
 def _postgresql_sent(column: pa.Field, name: str) -> list[Sent]:
-    metadata = column.metadata or {}
-    kind = metadata.get(b"POSTGRESQL:type", b"").decode()
+    kind = (column.metadata or {}).get(b"POSTGRESQL:type", b"").decode()
     if kind in PLAIN or pa.types.is_nested(column.type):  # lists and records are refused by name
         return [Sent(name)]
     if kind in {"numeric", "money"}:
