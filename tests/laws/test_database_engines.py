@@ -227,7 +227,7 @@ def test_distances_count_the_same(held):
     document = {
         "fields": [
             moment("came", "date", "2020-01-01", "2020-12-31"),
-            {"name": "left", "type": "datetime", "sundog": {"offsetFrom": "came", "minimum": "0 days", "maximum": "30 days", "resolution": 3600}},
+            {"name": "left", "type": "datetime", "relativeTo": "came", "offset": {"minimum": "0 days", "maximum": "30 days"}, "sundog": {"resolution": 3600}},
         ]
     }  # fmt: skip
     schema = Schema.from_json(document)

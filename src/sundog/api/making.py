@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sundog.api.parts import MANY_ROWS, RECORD, Parts, check_parts, load_record, save_record, write_parts
 from sundog.api.release import finish_release, today
 from sundog.api.release_folder import MEASURED, save_measurements
 from sundog.api.writing import Format, linked_name, prepare_folder, write_linked, write_table
@@ -51,18 +52,26 @@ class Place:
     where: str | None = None
     linked: tuple[str, ...] = ()
     """The names of linked tables, where there are several."""
+    parts: Parts | None = None
+    """How the rows are divided into files, where they are too many for one."""
 
     @property
     def tables(self) -> list[Path]:
         """The synthetic tables' files."""
         names = [linked_name(name, self.format) for name in self.linked] or [f"synthetic.{self.format}"]
-        return [self.folder / name for name in names]
+        return [self.folder / name for name in (names if self.parts is None else self.parts.names)]
 
     @property
     def files(self) -> list[str]:
         """All files of the release."""
-        pages = RELEASE if self.linked else (*RELEASE, "explore.html")
+        pages = (*RELEASE, *(() if self.linked else ("explore.html",)), *(() if self.parts is None else (RECORD,)))
         return [*(str(path) for path in self.tables), *(str(self.folder / name) for name in pages)]
+
+
+def parts_for(place: Place) -> Parts | None:
+    """How the rows of a release are divided, where they are too many for one file; only Parquet is."""
+    many = place.rows is not None and place.rows > MANY_ROWS and place.format == "parquet" and not place.linked
+    return Parts(place.rows, where=place.where) if many and place.rows is not None else None
 
 
 def linked_names(schema: "Schema") -> tuple[str, ...]:
@@ -116,8 +125,17 @@ def make_release(
 
 
 def remake_release(model: "Model | LinkedModel", *, place: Place, signing: "Signing", report: Report) -> int:
-    """A release from earlier measurements: no private data, no cost. The number of its rows."""
+    """A release from earlier measurements: no private data, no cost. The number of its rows.
+
+    Of one in parts, what is needed to go on after a stop is written first.
+    """
     report("sampling")
+    if place.parts is not None:
+        check_parts(model)  # type: ignore[arg-type]  # linked tables have no parts
+        save_measurements(place.folder, model.released)
+        model.save(place.folder)
+        save_record(place.folder, place.parts, released=model.released)
+        return _make_parts(model, place.parts, place=place, signing=signing, report=report)  # type: ignore[arg-type]
     made = model.rows(place.rows, where=place.where)
     save_measurements(place.folder, model.released)
     model.save(place.folder)
@@ -125,17 +143,41 @@ def remake_release(model: "Model | LinkedModel", *, place: Place, signing: "Sign
     return len(made)
 
 
+def resume_release(
+    folder: Path, *, released: Released, rows: int | None, signing: "Signing", report: Report
+) -> "tuple[Model, Place]":
+    """Go on with a release in parts that was stopped; refused where it was begun with other measurements or rows."""
+    from sundog.api.model import Model, load
+
+    parts = load_record(folder, released=released, rows=rows)
+    model = load(folder)
+    if not isinstance(model, Model):
+        raise UserError(f"--resume: {str(folder)!r} holds linked tables, which are not made in parts.")
+    place = Place(folder, parts.rows, "parquet", where=parts.where, parts=parts)
+    _make_parts(model, parts, place=place, signing=signing, report=report)
+    return model, place
+
+
+def _make_parts(model: "Model", parts: Parts, *, place: Place, signing: "Signing", report: Report) -> int:
+    """The parts that are not there yet, the pages, and the certificate."""
+    write_parts(place.folder, parts, report=report)
+    record = Record(today(), signing.purpose, signing.approved_by)
+    _finish(model, None, place=place, record=record, signing=signing)
+    return parts.rows
+
+
 def _finish(
-    model: "Model | LinkedModel", rows: "Rows | LinkedRows", *, place: Place, record: Record, signing: "Signing"
+    model: "Model | LinkedModel", rows: "Rows | LinkedRows | None", *, place: Place, record: Record, signing: "Signing"
 ) -> None:
-    """The table, its pages (of rows without a condition), and the certificate last."""
-    shown = rows if place.where is None else model.rows()
+    """The table (unless it was written in parts), its pages (of rows without a condition), and the certificate last."""
+    shown = rows if place.where is None and rows is not None else model.rows()
     model.report(place.folder / "report.html", rows=shown)  # type: ignore[arg-type]  # its own rows
     if isinstance(rows, LinkedRows):
         write_linked(rows, place.folder, format=place.format)
     else:
         model.explore(place.folder / "explore.html", rows=shown)  # type: ignore[union-attr, arg-type]  # its own rows
-        write_table(rows, place.tables[0])
+        if rows is not None:
+            write_table(rows, place.tables[0])
     given = [] if place.where is None else [f"The rows are drawn given a condition: {place.where}."]
     method, remark = model.recipe.name, " ".join([*model.unsupported, *given]) or None
     finish_release(place.folder, model.released, method=method, record=record, remark=remark, signing=signing)

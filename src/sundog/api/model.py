@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from sundog.api.following import following
 from sundog.api.linked import FORMAT as LINKED
 from sundog.api.linked import LinkedModel
 from sundog.api.options import Fitting, Generation
+from sundog.api.parts import PART_ROWS, Parts, check_parts, drawn
 from sundog.api.release import finish_release
 from sundog.api.release_folder import check_saving, save_measurements
 from sundog.domain import Schema
@@ -42,7 +43,7 @@ from sundog.methods.where import NO_SUPPORT, sample_where
 from sundog.postprocess.match import match
 from sundog.postprocess.matching import Matching
 from sundog.progress import tell
-from sundog.random.keys import Key, key_of, split, uniforms
+from sundog.random.keys import Key, fold_in, key_of, split, uniforms
 from sundog.released import Released
 from sundog.released.amended import amended
 from sundog.report import summary_fragment, write_explore, write_report
@@ -122,7 +123,16 @@ class Model:
 
         `where`: only rows that satisfy a condition, drawn from the model given it; by default as many as a table has of them.
         """
-        key = split(key_of(self.seed), 2)[1] if seed is None else key_of(seed)
+        return self._drawn(self._key(seed), rows, where)
+
+    def part(self, part: int, rows: int, *, seed: int | None = None, where: Where | None = None) -> Rows:
+        """Encoded rows of one of many parts, each with a key of its own."""
+        return self._drawn(fold_in(self._key(seed), part), rows, where)
+
+    def _key(self, seed: int | None) -> Key:
+        return split(key_of(self.seed), 2)[1] if seed is None else key_of(seed)
+
+    def _drawn(self, key: Key, rows: int | None, where: Where | None) -> Rows:
         if where is not None:
             return self._rows_where(key, condition_of(where, self.released.schema.widened), rows=rows)
         wanted = self.released.rows if rows is None else rows
@@ -172,6 +182,23 @@ class Model:
         `where`: rows given a condition, such as "age >= 65 and sex = female" or {"sex": "female", "age": (60, 80)}.
         """
         return self.rows(rows, seed=seed, where=where).to_arrow()
+
+    def sample_batches(
+        self,
+        rows: int,
+        *,
+        seed: int | None = None,
+        where: str | None = None,
+        batch_rows: int = PART_ROWS,
+        first: int = 0,
+    ) -> Iterator[pa.Table]:
+        """Synthetic rows batch by batch, in memory that does not grow with their number.
+
+        Batch k depends on the seed, on k and on `batch_rows` alone; `first` goes on with a later one. All constraints hold.
+        """
+        parts = Parts(rows, batch_rows, seed, where)
+        check_parts(self)
+        return (drawn(self, parts, part) for part in range(first, parts.count))
 
     def answer(
         self,

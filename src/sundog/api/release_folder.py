@@ -45,11 +45,12 @@ ROWS = (
     "report.html",
     "explore.html",
     "adjust.json",
+    "parts.json",
 )
 """What is made from it."""
 FILES = (*SAVED, *ROWS)
 LINKED = re.compile(r"synthetic\.[\w-]+\.(csv|parquet)")
-"""One of several synthetic tables."""
+"""One of several synthetic tables, or a part of one."""
 MARK = "certificate.json"
 """A folder with this file is a release."""
 

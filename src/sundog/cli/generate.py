@@ -1,5 +1,6 @@
 """sundog generate: synthetic rows from released measurements. It needs no private data and costs no privacy."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,12 +33,19 @@ def generate(
     where: Annotated[
         str | None, typer.Option("--where", help="Rows given a condition, such as 'age >= 65 and sex = female'.")
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with a release in parts that was stopped; parts that are whole stay."),
+    ] = False,
     signing: Signing,
     writing: Writing,
 ) -> None:
-    """Generate synthetic rows from released measurements, as often as you like, with any method that can use them."""
+    """Generate synthetic rows from released measurements, as often as you like, with any method that can use them.
+
+    More than ten million rows in Parquet come in parts, written by all cores in memory that does not grow with their number.
+    """
     with progress("starting") as report:
-        from sundog.api.making import Place, linked_names, remake_release
+        from sundog.api.making import Place, linked_names, parts_for, remake_release, resume_release
         from sundog.api.model import model_of
         from sundog.api.writing import prepare_folder
         from sundog.domain.linked.reading import refuse_linked
@@ -52,14 +60,20 @@ def generate(
             refuse_linked(measurements.schema, "generate --schema and --where")
         if schema is not None:
             measurements = amended(measurements, load_schema(schema))
-        check_rows(rows, measurements.schema)
         if where is not None:
             condition_of(where, measurements.schema.widened)
-        prepare_folder(out, force=writing.force)
-        report(f"fitting {fitting.method}")
-        model = model_of(measurements, fitting)
-        place = Place(out, rows, writing.format, where=where, linked=linked_names(measurements.schema))
-        made = remake_release(model, place=place, signing=signing, report=report)
+        model: Model | LinkedModel
+        if resume:
+            model, place = resume_release(out, released=measurements, rows=rows, signing=signing, report=report)
+            made = place.rows or 0
+        else:
+            place = Place(out, rows, writing.format, where=where, linked=linked_names(measurements.schema))
+            place = replace(place, parts=parts_for(place))
+            check_rows(rows if place.parts is None else place.parts.size(0), measurements.schema)
+            prepare_folder(out, force=writing.force)
+            report(f"fitting {fitting.method}")
+            model = model_of(measurements, fitting)
+            made = remake_release(model, place=place, signing=signing, report=report)
     _tell(model, place, rows=made, as_json=writing.json)
 
 

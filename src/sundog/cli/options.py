@@ -1,5 +1,7 @@
 """The options that only commands have, declared once; those that Python users have too are in api/options.py."""
 
+import re
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -42,7 +44,24 @@ Master = Annotated[
 PushDown = Annotated[
     bool, typer.Option("--push-down", help="PostgreSQL counts, so that no row leaves the server; only totals do.")
 ]
-Rows = Annotated[int | None, typer.Option(help="How many synthetic rows; default: about as many as the table has.")]
+
+
+def _whole(text: str) -> int:
+    """A whole number, also written as 1e9."""
+    number = Decimal(text) if re.fullmatch(r"[0-9]{1,30}(\.[0-9]{1,30})?([eE]\+?[0-9]{1,2})?", text) else Decimal("nan")
+    if number != number.to_integral_value():
+        raise typer.BadParameter(f"{text!r} is no whole number.")
+    return int(number)
+
+
+Rows = Annotated[
+    int | None,
+    typer.Option(
+        parser=_whole,
+        metavar="INTEGER",
+        help="How many synthetic rows, such as 5000 or 1e9; default: about as many as the table has.",
+    ),
+]
 Format = Annotated[Literal["csv", "parquet"], typer.Option("--format", help="The synthetic table's format.")]
 OutFolder = Annotated[Path, typer.Option("--out", "-o", help="The folder for the results.")]
 OutFile = Annotated[Path, typer.Option("--out", "-o", help="The file to write.")]

@@ -123,6 +123,10 @@ def say(result: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
 
 def table_lines(place: "Place", rows: int) -> list[str]:
     """Where the synthetic tables are, and how many rows (or roots) they have."""
+    if place.parts is not None:
+        return [
+            f"Synthetic table: {place.folder / 'synthetic.part-*.parquet'} ({rows} rows in {place.parts.count} files)"
+        ]
     if len(place.tables) == 1:
         return [f"Synthetic table: {place.tables[0]} ({rows} rows)"]
     return [

@@ -226,9 +226,10 @@ class Identifier:
     regenerate: bool = False
     whole_number: bool = False
 
-    def regenerated(self, rows: int) -> pa.Array:
-        """1, 2, 3, ... as numbers or as zero-padded text."""
-        numbers = np.arange(1, rows + 1)
+    def regenerated(self, rows: int, *, before: int = 0, total: int | None = None) -> pa.Array:
+        """1, 2, 3, ... as numbers or as zero-padded text; on from `before`, where these rows are some of `total`."""
+        numbers = np.arange(before + 1, before + rows + 1)
+        width = len(str(rows if total is None else total))
         if self.whole_number:
             return pa.array(numbers)
-        return pa.array([f"{number:0{len(str(rows))}d}" for number in numbers], type=pa.string())
+        return pa.array([f"{number:0{width}d}" for number in numbers], type=pa.string())

@@ -75,18 +75,18 @@ class Rows:
         more = (codes[column.name] for column in wide.columns[len(self.codes) :])
         return Rows(wide, (*self.codes, *more), self.weights)
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self, *, before: int = 0, total: int | None = None) -> pa.Table:
         """The values as a user knows them: labels, numbers, dates, null for missing; identifiers renumbered.
 
-        Weights, where there are any, are a last column `weight`.
+        Weights, where there are any, are a last column `weight`. Of rows that are some of `total`, so many come `before`.
         """
-        return self._table(as_text=False)
+        return self._table(as_text=False, before=before, total=total)
 
     def to_text(self) -> pa.Table:
         """The values as a CSV file shows them."""
         return self._table(as_text=True)
 
-    def _table(self, *, as_text: bool) -> pa.Table:
+    def _table(self, *, as_text: bool, before: int = 0, total: int | None = None) -> pa.Table:
         codes = shown_codes(self.schema.columns, self.codes)
         fields = [column for column in self.schema.shown if column.name in codes]
         parts = {
@@ -96,7 +96,7 @@ class Rows:
         parts |= self._derived({column.name: (column, codes[column.name]) for column in fields}, as_text=as_text)
         for identifier in self.schema.identifiers:
             if identifier.regenerate:
-                parts[identifier.name] = identifier.regenerated(len(self))
+                parts[identifier.name] = identifier.regenerated(len(self), before=before, total=total)
         order = [name for name in self.schema.field_order or parts if name in parts]
         weights = {} if self.weights is None else {self._weight_name(): pa.array(self.weights)}
         return pa.table({name: parts[name] for name in order} | weights)

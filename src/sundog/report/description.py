@@ -19,6 +19,7 @@ from sundog.version import __version__
 ABOUT = {
     "synthetic.csv": "the synthetic rows, one per line, with a header",
     "synthetic.parquet": "the synthetic rows",
+    "parts.json": "how the synthetic rows are divided into the files synthetic.part-*.parquet",
     "adjusted.csv": "the synthetic rows, reweighted to match the measures in adjust.json",
     "adjusted.parquet": "the synthetic rows, reweighted to match the measures in adjust.json",
     "adjust.json": "what the rows were matched to, and how well",
@@ -64,7 +65,7 @@ def data_package(released: Released, *, method: str | None, tables: list[str]) -
 def _resources(schema: Schema, tables: list[str]) -> list[dict[str, Any]]:
     """The one table, or the linked ones with their keys."""
     if not isinstance(schema, LinkedSchema):
-        return [{"name": "synthetic", "schema": _table_schema(schema), **_file(tables[0] if tables else None)}]
+        return [{"name": "synthetic", "schema": _table_schema(schema), **_files(tables)}]
     return [_linked_resource(table, tables) for table in schema.package.tables]
 
 
@@ -94,6 +95,12 @@ def _table_schema(schema: Schema) -> dict[str, Any]:
         + [{"name": each.name, "type": "string"} for each in schema.identifiers if each.regenerate],
         "missingValues": [""],
     }
+
+
+def _files(tables: list[str]) -> dict[str, Any]:
+    """The file of the one table, or those of its parts in their order."""
+    parts = [name for name in tables if name.startswith("synthetic.part-")]
+    return {**_file(parts[0]), "path": parts} if parts else _file(tables[0] if tables else None)
 
 
 def _file(name: str | None) -> dict[str, Any]:
