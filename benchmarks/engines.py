@@ -1,6 +1,7 @@
 """Engines: the marginals of benchmarks/counting.py, counted by every engine that can hold the table. Totals must be equal.
 
-CPU seconds are those of all processes: Spark's are Java's and those of the Python workers. An engine is started and counts a
+CPU seconds are those of all processes: Spark's are Java's and those of the Python workers; a database server's own are not ours. Peak memory
+is that of the process that asks. An engine is started and counts a
 table of ten rows first ("start": Java, workers, compiled code), and then the table. Clusters of one and of two workers, each
 with one core, show what a second one is worth in elapsed time, where the machine has cores to spare.
 
@@ -11,6 +12,7 @@ import argparse
 import hashlib
 import json
 import os
+import resource
 import sys
 import tempfile
 import time
@@ -33,7 +35,10 @@ SHORT, FULL = (1_000_000, ("parquet", "spark files", "spark frame")), (10_000_00
 FEW = 10
 TABLES = harness.RESULTS / "tables"
 PICTURED = {"count_cpu_s": "counting, CPU s", "start_cpu_s": "start, CPU s"}
-TARGET = "target: Spark on files takes at most 1.5 times the CPU of Parquet here, beside its start"
+TARGET = (
+    "target: Spark on files takes at most 1.5 times the CPU of Parquet here, beside its start; PostgreSQL at most 2 times in our process, "
+    "in 700 MB"
+)
 
 Engine = Callable[[Path], Any]
 """The table in a Parquet file, in a form that can be opened."""
@@ -76,8 +81,41 @@ def cluster_of(workers: int) -> Iterator[Engine]:
         yield engine
 
 
+@contextmanager
+def postgresql_server(counts: bool = False) -> Iterator[Engine]:
+    """A server of our own, with a database per table; it streams the rows, or counts them. Its own CPU is not ours."""
+    import postgresql
+    from sundog.sources import OnServer
+
+    with postgresql.server() as url:
+
+        def engine(path: Path) -> Any:
+            address = url.replace("///postgres", f"///t{hashlib.sha256(path.name.encode()).hexdigest()[:12]}")
+            harness.measured(ingest, {"url": url, "address": address, "path": str(path)}, 0)
+            return OnServer(address) if counts else address
+
+        yield engine
+
+
+def ingest(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """A Parquet file as the only table of a new database."""
+    import pyarrow as pa
+    from pyarrow import parquet as files
+
+    import postgresql
+
+    name = settings["address"].partition("///")[2].partition("?")[0]
+    postgresql.run(settings["url"], f"CREATE DATABASE {name}")
+    with files.ParquetFile(settings["path"]) as file:
+        rows = pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches())
+        postgresql.ingest(settings["address"], "counting", rows)
+    return {}
+
+
 ENGINES: dict[str, Callable[[], AbstractContextManager[Engine]]] = {
     "parquet": parquet,
+    "postgresql": postgresql_server,
+    "postgresql counts": partial(postgresql_server, counts=True),
     "spark files": spark_files,
     "spark frame": spark_frame,
     "spark cluster of 1": partial(cluster_of, 1),
@@ -90,7 +128,7 @@ def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """What one engine needs."""
     from sundog.domain.unit import PrivacyUnit
     from sundog.private.table import PrivateTable, open_private
-    from sundog.queries import add_all
+    from sundog.queries import Counting
 
     schema, queries = counting.questions()
     bound = settings["rows_per_unit"]
@@ -101,7 +139,7 @@ def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
         source.check(schema.fields)
         wall, cpu = time.perf_counter(), cpu_seconds()
         size = sum(query.size for query in queries)
-        found = source.add_up(schema, unit, add=lambda rows, out: add_all(queries, rows, out), size=size)
+        found = source.add_up(schema, unit, add=Counting(queries), size=size)
         return found, time.perf_counter() - wall, cpu_seconds() - cpu
 
     before = cpu_seconds()
@@ -115,6 +153,7 @@ def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
         "start_cpu_s": started,
         "count_cpu_s": cpu,
         "count_wall_s": wall,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10,
         "totals": hashlib.sha256(found.tobytes()).hexdigest(),
     }
 
@@ -170,9 +209,11 @@ def _write(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
 
 def table(result: dict[str, Any]) -> str:
     """The measurements for people."""
-    lines = [f"{'engine':20}{'rows':>12}{'start CPU s':>13}{'count CPU s':>13}{'elapsed s':>11}"]
+    lines = [f"{'engine':20}{'rows':>12}{'start CPU s':>13}{'count CPU s':>13}{'elapsed s':>11}{'peak MB':>9}"]
     for each in result["results"]:
-        figures = f"{each['start_cpu_s']:13.1f}{each['count_cpu_s']:13.1f}{each['count_wall_s']:11.1f}"
+        figures = (
+            f"{each['start_cpu_s']:13.1f}{each['count_cpu_s']:13.1f}{each['count_wall_s']:11.1f}{each['peak_mb']:9.0f}"
+        )
         lines.append(f"{each['engine']:20}{each['rows']:12,}{figures}")
     return "\n".join([SUMMARY, *lines, "All totals are equal. " + TARGET])
 

@@ -16,6 +16,7 @@ from privacy.stand_ins import run_command
 from sundog.domain import Schema
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
+from sundog.queries import Counting, Marginal
 from sundog.sources import OnServer, adbc, drivers, open_table
 from sundog.sources.addresses import address_of
 from sundog.sources.drivers import Driver
@@ -167,6 +168,38 @@ def test_all_passes_of_a_run_see_one_snapshot(postgresql_url):
     postgresql.run(postgresql_url, "INSERT INTO now VALUES ('y'), ('x')", "DELETE FROM now WHERE ctid = '(0,1)'")
     assert table.read(LABELS).codes[0].tolist() == [0]
     assert sorted(codes(postgresql_url, sql="SELECT a FROM now")[0]) == [0, 1]
+
+
+def test_all_passes_over_sqlite_see_one_snapshot(lite):
+    path = lite("a", [("x",)])
+    with sqlite3.connect(path) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        table = open_table(path)
+        assert len(table.read(LABELS)) == 1
+        writer.execute("INSERT INTO visits VALUES ('y')")
+        writer.commit()
+        assert len(table.read(LABELS)) == 1
+        assert len(open_table(path).read(LABELS)) == 2
+    writer.close()
+
+
+def test_labels_are_quoted_whatever_the_server_takes_a_backslash_for(postgresql_url):
+    postgresql.run(
+        postgresql_url,
+        "ALTER ROLE sundog SET standard_conforming_strings = off",
+        "ALTER ROLE sundog SET backslash_quote = on",
+    )
+    try:
+        label = "it\\'s"
+        schema = Schema.from_json({"fields": [{"name": "a", "categories": ["x", label]}]})
+        query = Marginal.of(schema, "a")
+        source = open_table(
+            OnServer(postgresql_url), sql="SELECT chr(105) || chr(116) || chr(92) || chr(39) || 's' AS a"
+        )
+        totals = source.add_up(schema, PrivacyUnit(), add=Counting([query]), size=query.size)
+        assert totals.tolist() == [0, 1, 0]
+    finally:
+        postgresql.run(postgresql_url, "ALTER ROLE sundog RESET ALL")
 
 
 def test_a_snapshot_per_pass_is_found(postgresql_url, monkeypatch):

@@ -60,9 +60,19 @@ class Database:
         self._connection = connection
         self._open: list[Any] = []
         weakref.finalize(self, _close, connection, self._open)
-        for statement in driver.begin:
-            self._execute(statement)
+        self._begin()
         self.encoding = "UTF8" if driver.encoding is None else self._checked_encoding(driver.encoding)
+
+    def _begin(self) -> None:
+        """Open the snapshot that all passes see."""
+        try:
+            for statement in self.driver.begin:
+                self._execute(statement)
+        except Exception as error:
+            withhold(error)
+            raise UserError(
+                f"{self.address.label}: the database gives no read-only snapshot; is it PostgreSQL?"
+            ) from None
 
     def take_failure(self) -> BaseException | None:
         """What stopped the last stream, told once."""

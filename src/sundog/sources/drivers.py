@@ -25,6 +25,7 @@ SAFE_ENCODINGS = ("UTF8", "SQL_ASCII", "LATIN1", "LATIN2", "LATIN5", "LATIN9")
 BEGIN = (
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     "SET LOCAL client_encoding = 'UTF8'",
+    "SET LOCAL standard_conforming_strings = on",
     "SET LOCAL datestyle = 'ISO, YMD'",
     "SET LOCAL timezone = 'UTC'",
     "SET LOCAL idle_in_transaction_session_timeout = 0",
