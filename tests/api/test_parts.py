@@ -2,7 +2,6 @@
 
 import errno
 import json
-import os
 import re
 from datetime import date
 
@@ -111,7 +110,7 @@ def test_what_only_a_whole_table_has_is_refused():
         UserError, match="the constraint 'floors' follows what is most common among the rows of one table"
     ):
         model.sample_batches(100)
-    adjusted = fitted(adjust="moments")
+    adjusted = fitted(adjust="columns")
     with pytest.raises(UserError, match="a release that was adjusted is one table of weighted rows"):
         adjusted.sample_batches(100)
 
@@ -220,10 +219,11 @@ def test_several_processes_write_the_same(place, tmp_path):
 
 
 def test_a_full_disk_is_told_and_leaves_whole_parts(place, monkeypatch):
-    def full(handle):
+    def full(table, file):
+        file.write(b"PAR1")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(parquet, "write_table", full)
     outcome = generate(place, "--rows", "110")
     assert outcome.code == 2
     assert re.search(

@@ -418,7 +418,7 @@ def test_a_release_counted_by_the_server(postgresql_url, tmp_path, method):
     ("options", "sql", "message"),
     [
         (("--method", "rap++"), 'SELECT * FROM "clinic"', "is no count that a server makes"),
-        (("--adjust", "moments"), 'SELECT * FROM "clinic"', "adjust: it measures sums"),
+        (("--adjust", "columns"), 'SELECT * FROM "clinic"', "adjust: what it measures depends on the synthetic rows"),
         ((), 'SELECT *, age::text AS more, cost::text AS "cost " FROM "clinic"', None),
         ((), 'SELECT visit, smoker, region, grade, parity, age::text AS age, cost, day, seen FROM "clinic"', "'age' is stored as text"),
         (("--unit", "cost"), 'SELECT * FROM "clinic"', "'cost' is stored as float8; units are named by text or whole numbers"),

@@ -165,7 +165,10 @@ class Synthesizer:
                 "Model.from_released); fit(..., spend_again=True) spends it once more."
             )
         if isinstance(table, OnServer) and self.generation.adjust is not None:
-            raise UserError("adjust: it measures sums, which a server does not make; leave out adjust or push-down.")
+            raise UserError(
+                "adjust: what it measures depends on the synthetic rows, so it cannot be told beforehand whether a server can "
+                "count it; leave out adjust or push-down."
+            )
         curator = self._curator(self._private(table, sql))
         if not isinstance(self.schema, LinkedSchema):
             curator.check(self.recipe.queries(self.schema))  # all of them, before the first is paid for
