@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 import tables
 from privacy.stand_ins import run_command
-from sundog import Synthesizer, UserError, verify
+from sundog import Synthesizer, UserError, load, verify
 from sundog.api import making, parts
 from sundog.api.parts import Parts, write_parts
 from sundog.evaluate.violations import violations
@@ -177,13 +177,13 @@ def test_a_release_that_was_stopped_goes_on_where_it_was(place, monkeypatch, sto
     whole = tables_in(place / "out")
     write_part = parts.write_part
 
-    def stop(folder, wanted, part):
+    def stop(folder, wanted, part, load):
         if part == stopped:
             (folder / f"synthetic.unfinished-{part:05d}.parquet").write_bytes(
                 whole[f"synthetic.part-{part:05d}.parquet"][:100]
             )
             raise KeyboardInterrupt
-        return write_part(folder, wanted, part)
+        return write_part(folder, wanted, part, load)
 
     monkeypatch.setattr(parts, "write_part", stop)
     assert generate(place, "--rows", "110", out="again").code == 130
@@ -213,7 +213,7 @@ def test_several_processes_write_the_same(place, tmp_path):
     for name, workers in (("one", 1), ("two", 2)):
         model.save(tmp_path / name)
         told = []
-        write_parts(tmp_path / name, wanted, report=told.append, workers=workers)
+        write_parts(tmp_path / name, wanted, load=load, report=told.append, workers=workers)
         assert told[-1] == "sampling, 5 of 5 parts"
     assert tables_in(tmp_path / "one") == tables_in(tmp_path / "two")
 

@@ -160,7 +160,9 @@ def resume_release(
 
 def _make_parts(model: "Model", parts: Parts, *, place: Place, signing: "Signing", report: Report) -> int:
     """The parts that are not there yet, the pages, and the certificate."""
-    write_parts(place.folder, parts, report=report)
+    from sundog.api.model import load
+
+    write_parts(place.folder, parts, load=load, report=report)
     record = Record(today(), signing.purpose, signing.approved_by)
     _finish(model, None, place=place, record=record, signing=signing)
     return parts.rows

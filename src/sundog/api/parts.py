@@ -16,7 +16,7 @@ from errno import EDQUOT, ENOSPC
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sundog.domain import Schema
 from sundog.domain.constraints.kinds import Determines
@@ -36,6 +36,8 @@ MANY_ROWS = 10_000_000
 PROCESS_BYTES = 700_000_000
 """What a process that draws parts may need; there are no more of them than fit into memory."""
 RECORD = "parts.json"
+Load = Callable[[Path], Any]
+"""Reads a saved model."""
 
 
 @dataclass(frozen=True)
@@ -95,25 +97,27 @@ def drawn(model: "Model", parts: Parts, part: int) -> "pa.Table":
     return rows.to_arrow(before=part * parts.part_rows, total=parts.rows)
 
 
-def write_parts(folder: Path, parts: Parts, *, report: Callable[[str], None], workers: int | None = None) -> None:
-    """Draw and write the parts that are not there yet, from the model that is saved in the folder."""
+def write_parts(
+    folder: Path, parts: Parts, *, load: Load, report: Callable[[str], None], workers: int | None = None
+) -> None:
+    """Draw and write the parts that are not there yet, from the model that is saved in the folder, which `load` reads."""
     names = parts.names
     for left in folder.glob("synthetic.unfinished-*"):
         left.unlink()
     wanted = [part for part, name in enumerate(names) if not (folder / name).exists()]
     done = parts.count - len(wanted)
-    for _ in _written(folder, parts, wanted, workers=workers or _workers(len(wanted))):
+    for _ in _written(folder, parts, wanted, load=load, workers=workers or _workers(len(wanted))):
         done += 1
         report(f"sampling, {done} of {parts.count} parts")
 
 
-def _written(folder: Path, parts: Parts, wanted: list[int], *, workers: int) -> Iterator[int]:
+def _written(folder: Path, parts: Parts, wanted: list[int], *, load: Load, workers: int) -> Iterator[int]:
     if workers <= 1:
-        yield from (write_part(folder, parts, part) for part in wanted)
+        yield from (write_part(folder, parts, part, load) for part in wanted)
         return
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
     try:
-        yield from pool.map(write_part, *zip(*((folder, parts, part) for part in wanted), strict=True))
+        yield from pool.map(write_part, *zip(*((folder, parts, part, load) for part in wanted), strict=True))
     except BrokenProcessPool:
         raise UserError(
             "a process that draws rows was ended, probably for lack of memory; go on with --resume where there is more of it."
@@ -122,13 +126,13 @@ def _written(folder: Path, parts: Parts, wanted: list[int], *, workers: int) -> 
         pool.shutdown(cancel_futures=True)
 
 
-def write_part(folder: Path, parts: Parts, part: int) -> int:
+def write_part(folder: Path, parts: Parts, part: int, load: Load) -> int:
     """Draw one part, and write it whole or not at all."""
     from pyarrow import parquet
 
     name = parts.names[part]
     unfinished = folder / name.replace("part-", "unfinished-")
-    table = drawn(_model(folder), parts, part)
+    table = drawn(_model(folder, load), parts, part)
     try:
         with open(unfinished, "wb") as file:
             parquet.write_table(table, file)
@@ -146,11 +150,9 @@ def write_part(folder: Path, parts: Parts, part: int) -> int:
 
 
 @cache
-def _model(folder: Path) -> "Model":
+def _model(folder: Path, load: Load) -> "Model":
     """The model in a folder, read once per process."""
-    from sundog.api.model import load
-
-    return load(folder)  # type: ignore[return-value]  # one table: linked ones are refused before
+    return load(folder)
 
 
 def _workers(parts: int) -> int:
