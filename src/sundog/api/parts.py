@@ -16,10 +16,11 @@ from errno import EDQUOT, ENOSPC
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sundog.domain import Schema
 from sundog.domain.constraints.kinds import Determines
+from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.json_files import read_json
 from sundog.sizes import MOST_ROWS, memory, whole_number
@@ -27,7 +28,6 @@ from sundog.sizes import MOST_ROWS, memory, whole_number
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sundog.api.model import Model
     from sundog.released import Released
 
 PART_ROWS = 500_000
@@ -36,6 +36,19 @@ MANY_ROWS = 10_000_000
 PROCESS_BYTES = 700_000_000
 """What a process that draws parts may need; there are no more of them than fit into memory."""
 RECORD = "parts.json"
+
+
+class Drawing(Protocol):
+    """A model: what was released, and rows of any part."""
+
+    @property
+    def released(self) -> "Released":
+        """What it was fitted to."""
+
+    def part(self, part: int, rows: int, *, seed: int | None, where: str | None) -> Rows:
+        """Encoded rows of one of many parts."""
+
+
 Load = Callable[[Path], Any]
 """Reads a saved model."""
 
@@ -69,7 +82,7 @@ class Parts:
         return [f"synthetic.part-{part:0{width}d}.parquet" for part in range(self.count)]
 
 
-def check_parts(model: "Model") -> None:
+def check_parts(model: Drawing) -> None:
     """Refuse what only a table as a whole can have: weights, and dependencies that are learned from its rows."""
     if model.released.adjustments:
         raise UserError(
@@ -91,7 +104,7 @@ def _learned(schema: Schema) -> Iterator[Determines]:
                 yield rule
 
 
-def drawn(model: "Model", parts: Parts, part: int) -> "pa.Table":
+def drawn(model: Drawing, parts: Parts, part: int) -> "pa.Table":
     """One part; identifiers are numbered on from the part before."""
     rows = model.part(part, parts.size(part), seed=parts.seed, where=parts.where)
     return rows.to_arrow(before=part * parts.part_rows, total=parts.rows)
@@ -150,9 +163,10 @@ def write_part(folder: Path, parts: Parts, part: int, load: Load) -> int:
 
 
 @cache
-def _model(folder: Path, load: Load) -> "Model":
+def _model(folder: Path, load: Load) -> Drawing:
     """The model in a folder, read once per process."""
-    return load(folder)
+    made: Drawing = load(folder)
+    return made
 
 
 def _workers(parts: int) -> int:
