@@ -15,7 +15,8 @@ from sundog.domain.linked.views import LinkedSchema, View, count_name
 from sundog.estimate.bins import leaves_of
 from sundog.generate.linked.bonds import Bonds
 from sundog.generate.linked.child import Child, Seen, fit_child
-from sundog.generate.linked.rows import LinkedRows, TableRows, limited, values_of
+from sundog.generate.linked.rows import LinkedRows, TableRows, values_of
+from sundog.generate.linked.sequences import paced
 from sundog.generate.linked.tables import Family
 from sundog.generate.pooled.pooled_search import PooledSearch
 from sundog.random.draws import evenly
@@ -91,9 +92,9 @@ class LinkedSearch:
             rows=Seen.of(of_view(released, view), roots=len(np.unique(root))),
             siblings=Seen.of(of_view(released, siblings), roots=pair_roots) if siblings and pair_roots else None,
         )
-        free = fit_child(key, child, given, family=ties, effort=(self.passes, self.tolerance))
-        made, limits = TableRows(free | place, parent), bonds.limits(f"{table.name}.{table.order}")
-        return made if limits is None else limited(table, made, limits)
+        fit_key, pace_key = split(key, 2)
+        free = fit_child(fit_key, child, given, family=ties, effort=(self.passes, self.tolerance))
+        return paced(pace_key, table, TableRows(free | place, parent), bonds.limits(f"{table.name}.{table.order}"))
 
 
 def _bonds(

@@ -105,23 +105,10 @@ def _each_root_once(root: Codes) -> Codes:
 def values_of(table: LinkedTable, made: TableRows) -> dict[str, Codes]:
     """The codes of a table's own columns by full name, each row with its own value of the order column."""
     codes = {f"{table.name}.{column}": made.columns[f"{table.name}.{column}"] for column in table.schema.names}
-    return codes if table.order is None else codes | {f"{table.name}.{table.order}": in_order(table, made)}
+    return codes if table.order is None else codes | {f"{table.name}.{table.order}": _in_order(table, made)}
 
 
-def limited(table: LinkedTable, made: TableRows, limits: tuple[Codes, Codes]) -> TableRows:
-    """A sequence whose order column is kept between limits that its rows share: its first values and gaps."""
-    order, gap = f"{table.name}.{table.order}", f"{table.name}.#gap"
-    values = np.clip(in_order(table, made), *limits)
-    begins = np.diff(made.parent, prepend=-1) != 0
-    steps = np.diff(values, prepend=0)
-    columns = {
-        order: np.where(begins, values, made.columns[order]),
-        gap: np.where(begins, made.columns[gap], steps),
-    }
-    return TableRows(made.columns | columns, made.parent)
-
-
-def in_order(table: LinkedTable, made: TableRows) -> Codes:
+def _in_order(table: LinkedTable, made: TableRows) -> Codes:
     """The order column: first value plus gaps, kept below the upper bound."""
     steps = table.schema.column(table.order or "").steps  # type: ignore[union-attr]
     if not len(made):
