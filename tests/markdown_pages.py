@@ -81,7 +81,6 @@ def run_page(page, folder, *, slow=False):
     kinds = {"fast", "slow"} if slow else {"fast"}
     names: dict[str, object] = {}
     printed = ""
-    given = set(os.listdir(folder))
     with contextlib.chdir(folder):
         for block in blocks(page):
             if block.kind not in kinds:
@@ -92,7 +91,7 @@ def run_page(page, folder, *, slow=False):
                 Path(block.notes["file"]).parent.mkdir(parents=True, exist_ok=True)
                 Path(block.notes["file"]).write_text(block.text, encoding="utf-8")
             elif block.shell:
-                printed = run_shell(block, page, given)
+                printed = run_shell(block, page)
             elif block.language == "python":
                 run_python(block, names, page)
             else:
@@ -104,7 +103,7 @@ def compare(wanted, printed, page):
     assert checker.check_output(wanted, printed, FLAGS), f"{page.name}: said\n{wanted}\nprinted\n{printed}"
 
 
-def run_shell(block, page, given):
+def run_shell(block, page):
     lines = re.sub(r"\\\n\s*", " ", block.text).splitlines()
     wanted = int(block.notes.get("exit", 0))
     printed = ""
@@ -112,19 +111,19 @@ def run_shell(block, page, given):
         words = shlex.split(line, comments=True)
         if not words:
             continue
-        _clear(words, given)
+        if wanted == 0 and not {"--force", "--resume"} & set(words):
+            _clear(words)
         code, out, err = run_sundog(words[1:]) if words[0] == "sundog" and "|" not in words else run_other(line)
         assert code == wanted, f"{page.name}: {line}\nended with {code}, not {wanted}:\n{out}{err}"
         printed += out
     return printed
 
 
-def _clear(words, given):
-    """What a command of the page makes is not there before, even where another page's example needs it."""
+def _clear(words):
+    """What a command makes is not there before, even where another example made it: pages name one place for many commands."""
     for flag, target in pairwise(words):
-        if flag in ("-o", "--out", "--html") and target in given:
-            given.discard(target)
-            Path(target).rename(f"{target}.given")
+        if flag in ("-o", "--out", "--html") and Path(target).exists():
+            Path(target).rename(f"{target}.before-{len(os.listdir())}")
 
 
 def run_sundog(words):

@@ -28,10 +28,10 @@ FIELDS = {
 }
 
 
-def release(name, shares, *, stddev=50.0, rows=100_000, delta=1e-9):
+def release(name, shares, *, stddev=50.0, rows=100_000, delta=1e-9, cells=None):
     """One measured column: `shares` maps cells (from the end where negative) to shares; the rest is spread evenly."""
     schema = Schema.from_json({"fields": [{"name": name, **FIELDS[name]}]})
-    query = Marginal((Axis.of(schema.columns[0]),))
+    query = Marginal((Axis.of(schema.columns[0], cells),))
     values = np.full(query.size, (1 - sum(shares.values())) * rows / query.size)
     for cell, share in shares.items():
         values[cell] += share * rows
@@ -41,6 +41,11 @@ def release(name, shares, *, stddev=50.0, rows=100_000, delta=1e-9):
 
 def said(*arguments, **options):
     return [warning.sentence for warning in warnings_of(release(*arguments, **options))]
+
+
+def test_a_bin_at_the_end_is_told_as_a_bin():
+    (sentence,) = said("amount", {0: 0.995}, cells=20)
+    assert re.search(r"100% of the rows lie at or near its lower bound 0.00 \(in 0.00 to \d+\.\d\d\)\.", sentence)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ that the table is not like that.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -107,7 +108,7 @@ def _lower(own: Released, column: Numeric) -> ReleaseWarning | None:
     unread = "" if column.nullable else f" Cells that cannot be read count as that bound too: {_unread(column)}"
     return ReleaseWarning(
         column.name,
-        f"{column.name}: {share:.0%} of the rows lie at its lower bound {column.describe(0)}. If that is wrong, values "
+        f"{column.name}: {share:.0%} of the rows lie {_place(column, run, 'lower')}. If that is wrong, values "
         f"probably lie below it: lower constraints.minimum.{unread}",
     )
 
@@ -120,8 +121,19 @@ def _upper(own: Released, column: Numeric) -> ReleaseWarning | None:
         return None
     return ReleaseWarning(
         column.name,
-        f"{column.name}: {share:.0%} of the rows lie at its upper bound {column.describe(column.steps - 1)}. If that is "
+        f"{column.name}: {share:.0%} of the rows lie {_place(column, run, 'upper')}. If that is "
         "wrong, values probably lie above it (raise constraints.maximum), or are in another unit.",
+    )
+
+
+def _place(column: Numeric, run: tuple[int, int] | None, end: Literal["lower", "upper"]) -> str:
+    """A run of codes at one end, in words: the bound alone, or the bin in which it was measured."""
+    first, last = (0, 0) if run is None else (run[0], min(run[1], column.steps) - 1)
+    bound = f"its {end} bound {column.describe(0 if end == 'lower' else column.steps - 1)}"
+    return (
+        f"at {bound}"
+        if first == last
+        else f"at or near {bound} (in {column.describe(first)} to {column.describe(last)})"
     )
 
 

@@ -167,7 +167,7 @@ class Account:
         if self.exact_rho + rho > Fraction(most):
             raise BudgetRefused(
                 f"ledger: {self.dataset!r} has spent rho {self.rho:.6g}; this asks for rho {float(rho):.6g} more; "
-                f"its limit is {self.limit.describe()}, which is rho {most:.6g} in total. Nothing was computed. "
+                f"its limit is {self.limit.describe()}, which is rho {most:.6g} in total. Nothing was computed for it. "
                 "Ask for less, or have the owner of the data raise the limit."
             )
 

@@ -69,7 +69,7 @@ class Spending:
         if rho > Fraction(self.total_rho) or delta > Fraction(self._delta_thresholds):
             raise BudgetRefused(
                 f"budget: this run may spend rho {self.total_rho:.6g} (thresholds: delta {self._delta_thresholds:g}); "
-                f"with this step it would be rho {float(rho):.6g} (delta {float(delta):g}). Nothing was computed."
+                f"with this step it would be rho {float(rho):.6g} (delta {float(delta):g}). Nothing was computed for it."
             )
         written = self.ledger.charge(self.dataset, charges, unit=self.unit, accounting=self.accounting, run=self._run)
         if written and self._run.number is None:
