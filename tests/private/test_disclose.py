@@ -7,6 +7,7 @@ from sundog.errors import BudgetRefused, UserError
 from sundog.private.disclose import disclose_rows
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable
+from sundog.sources.duck import DuckTable
 
 TABLE = related(50, 1).to_arrow()
 
@@ -26,8 +27,19 @@ def test_rows_come_after_the_entry(ledger):
     assert "CONFIDENTIAL" in account.entries[0].label
 
 
-def test_the_entry_is_there_even_if_reading_fails(ledger):
-    class Broken:
+def test_the_entry_is_there_even_if_reading_fails(ledger, monkeypatch):
+    def read(self, schema):
+        assert ledger.account("small").disclosed
+        raise UserError("cannot be read")
+
+    monkeypatch.setattr(DuckTable, "read", read)
+    with pytest.raises(UserError, match="cannot be read"):
+        disclose_rows(PrivateTable(TABLE), SCHEMA, purpose="evaluation", dataset="small", ledger=ledger)
+    assert ledger.account("small").disclosed
+
+
+def test_rows_that_can_only_be_counted_are_not_disclosed(ledger):
+    class Counted:
         columns = SCHEMA.names
 
         def check(self, names):
@@ -36,13 +48,8 @@ def test_the_entry_is_there_even_if_reading_fails(ledger):
         def add_up(self, *_, **__):
             raise AssertionError
 
-        def read(self, schema):
-            assert ledger.account("small").disclosed
-            raise UserError("cannot be read")
-
-    with pytest.raises(UserError, match="cannot be read"):
-        disclose_rows(PrivateTable(Broken()), SCHEMA, purpose="evaluation", dataset="small", ledger=ledger)
-    assert ledger.account("small").disclosed
+    with pytest.raises(UserError, match="only be counted where they are"):
+        disclose_rows(PrivateTable(Counted()), SCHEMA, purpose="evaluation", dataset="small", ledger=ledger)
 
 
 def test_a_ledger_that_cannot_be_written_keeps_the_rows_shut(tmp_path):

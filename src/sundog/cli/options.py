@@ -48,7 +48,9 @@ PushDown = Annotated[
 
 def _whole(text: str) -> int:
     """A whole number, also written as 1e9."""
-    number = Decimal(text) if re.fullmatch(r"[0-9]{1,30}(\.[0-9]{1,30})?([eE]\+?[0-9]{1,2})?", text) else Decimal("nan")
+    number = (
+        Decimal(text) if re.fullmatch(r"-?[0-9]{1,30}(\.[0-9]{1,30})?([eE]\+?[0-9]{1,2})?", text) else Decimal("nan")
+    )
     if number != number.to_integral_value():
         raise typer.BadParameter(f"{text!r} is no whole number.")
     return int(number)

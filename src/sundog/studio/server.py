@@ -80,8 +80,6 @@ def _answers(port: int) -> bool:
 
 
 def _serve(starting: Starting, say: Callable[[str], None]) -> None:
-    import signal
-
     from sundog.studio.app import studio_app
     from sundog.studio.rendering import Studio
 
@@ -92,8 +90,7 @@ def _serve(starting: Starting, say: Callable[[str], None]) -> None:
         studio = Studio(starting.home, token)
         config = _config(studio_app(studio, port=port))
         try:
-            with contextlib.suppress(KeyboardInterrupt):
-                signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C
+            with _ended_by_signals():
                 _write_down(starting.home.folder, port=port, token=token, address=address)
                 say(f"Sundog studio: {address}\nOnly this machine can reach it. Stop it with Ctrl-C.")
                 threading.Thread(target=_get_ready, args=(starting,), daemon=True).start()
@@ -102,6 +99,28 @@ def _serve(starting: Starting, say: Callable[[str], None]) -> None:
             for name in ("studio.json", DOOR):
                 (starting.home.folder / name).unlink(missing_ok=True)
             _stop_all(starting.home, say)
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """SIGTERM ends it like Ctrl-C; one that comes while a thread starts leaves a lock in disorder, which is no fault then."""
+    import signal
+
+    told = threading.Event()
+
+    def end(_number: int, _frame: "FrameType | None") -> None:
+        told.set()
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    except RuntimeError:
+        if not told.is_set():
+            raise
 
 
 def _write_down(folder: Path, *, port: int, token: str, address: str) -> None:
