@@ -89,7 +89,7 @@ def test_a_package_is_shown_as_a_picture(client, place, named):
 
 def test_the_whole_way_of_linked_tables(client, place, tmp_path):
     at = place_of(client.post("/tables", data={"data": str(place / "datapackage.json")}))
-    assert "A check is for one table" in client.get(f"{at}/check").text
+    assert "The studio checks one table at a time" in client.get(f"{at}/check").text
     plan = {key: value for key, value in BUDGET.items() if key != "method"} | {"folder": str(tmp_path / "out")}
     assert "Spent after" in client.post(f"{at}/plan/try", data=plan).text
     client.post(f"{at}/plan", data=plan)
