@@ -1,14 +1,11 @@
 """t-out-of-k queries in the genetic search: combinations with exactly t - 1 agreements outside the column."""
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
-from sundog.domain import Schema
-from sundog.generate.genetic.atoms import Atoms, Cut
+from sundog.generate.genetic.atoms import Atoms
 from sundog.generate.genetic.calls import kernel, opened
 from sundog.generate.genetic.forms.base import (
     Asked,
@@ -16,15 +13,11 @@ from sundog.generate.genetic.forms.base import (
     Form,
     Ints,
     Lists,
-    begins,
+    combinations,
     flat,
     mask,
-    members,
-    pointers,
-    starts_and_weights,
 )
-from sundog.generate.genetic.forms.marginal import table_cuts
-from sundog.queries import AtLeast
+from sundog.generate.genetic.forms.marginal import cell_cuts
 
 
 class Agreements(NamedTuple):
@@ -92,29 +85,9 @@ def agreements(p: int, h: int, i: int, j: int, a: int, b: int, update: bool) -> 
     return change
 
 
-def _cuts(schema: Schema, queries: Sequence[AtLeast]) -> Iterator[Cut]:
-    return table_cuts(schema, [query.marginal for query in queries])
-
-
 def _lists(atoms: Atoms, asked: Sequence[Asked]) -> Lists:
-    columns, sizes = members(atoms, asked)
-    column, order = pointers(columns, len(atoms.axes))
-    cells = [atoms.cells(axis) for each in asked for axis in each.query.marginal.axes]
-    shapes = [each.query.marginal.shape for each in asked]
-    fields = Agreements(
-        column=column,
-        entry_query=np.searchsorted(sizes, order, side="right") - 1,
-        entry_axis=order,
-        axis=sizes,
-        axis_column=columns,
-        size=flat(shapes),
-        stride=flat([[math.prod(shape[k + 1 :]) for k in range(len(shape))] for shape in shapes]),
-        offset=begins(cells),
-        cells=flat(cells),
-        least=flat([each.query.least for each in asked]),
-        **starts_and_weights(asked),
-    )
-    return Lists(fields, mask(atoms, columns))
+    fields = Agreements(**combinations(atoms, asked), least=flat([each.query.least for each in asked]))
+    return Lists(fields, mask(atoms, fields.axis_column))
 
 
-FORM = Form(_cuts, _lists, agreements)
+FORM = Form(cell_cuts, _lists, agreements)

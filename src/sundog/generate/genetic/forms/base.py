@@ -12,6 +12,7 @@ weights W, and each field of a form becomes the place where its list begins: pla
 type and nothing is compiled again for another workload, round or size.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -90,6 +91,23 @@ def members(atoms: Atoms, asked: Sequence[Asked]) -> tuple[Ints, Ints]:
     """The columns of all queries, one after the other, and where each query's begin."""
     columns = flat([atoms.schema.position(name) for each in asked for name in each.query.columns])
     return columns, np.cumsum([0, *(len(each.query.columns) for each in asked)])
+
+
+def entries(atoms: Atoms, asked: Sequence[Asked]) -> dict[str, Any]:
+    """The fields of a form that lists every column of every query: under each column its queries, under each query its columns."""
+    columns, sizes = members(atoms, asked)
+    column, order = pointers(columns, len(atoms.axes))
+    query = np.searchsorted(sizes, order, side="right") - 1
+    return {"column": column, "entry_query": query, "entry_axis": order, "axis": sizes, "axis_column": columns}
+
+
+def combinations(atoms: Atoms, asked: Sequence[Asked]) -> dict[str, Any]:
+    """The same, with the cells of every axis, of a form whose answers are combinations of a marginal's cells."""
+    cells = [atoms.cells(axis) for each in asked for axis in each.query.marginal.axes]
+    shapes = [each.query.marginal.shape for each in asked]
+    strides = [[math.prod(shape[k + 1 :]) for k in range(len(shape))] for shape in shapes]
+    axes = {"size": flat(shapes), "stride": flat(strides), "offset": begins(cells), "cells": flat(cells)}
+    return entries(atoms, asked) | axes | starts_and_weights(asked)
 
 
 def mask(atoms: Atoms, columns: Ints) -> Bool[np.ndarray, " columns"]:

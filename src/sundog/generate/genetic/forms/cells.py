@@ -1,14 +1,13 @@
 """Chosen cells of marginals in the genetic search: as whole tables, but most cells are counted nowhere."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
-from sundog.domain import Schema
-from sundog.generate.genetic.atoms import Atoms, Cut
+from sundog.generate.genetic.atoms import Atoms
 from sundog.generate.genetic.calls import kernel, opened
 from sundog.generate.genetic.forms.base import (
     Asked,
@@ -17,14 +16,12 @@ from sundog.generate.genetic.forms.base import (
     Ints,
     Lists,
     begins,
+    entries,
     flat,
     mask,
-    members,
-    pointers,
     starts_and_weights,
 )
-from sundog.generate.genetic.forms.marginal import table_cuts
-from sundog.queries import Cells
+from sundog.generate.genetic.forms.marginal import cell_cuts
 
 
 class Chosen(NamedTuple):
@@ -82,13 +79,7 @@ def chosen_cells(p: int, h: int, i: int, j: int, a: int, b: int, update: bool) -
     return change
 
 
-def _cuts(schema: Schema, queries: Sequence[Cells]) -> Iterator[Cut]:
-    return table_cuts(schema, [query.marginal for query in queries])
-
-
 def _lists(atoms: Atoms, asked: Sequence[Asked]) -> Lists:
-    columns, sizes = members(atoms, asked)
-    column, order = pointers(columns, len(atoms.axes))
     cells = []
     for each in asked:
         shape = each.query.marginal.shape
@@ -96,21 +87,16 @@ def _lists(atoms: Atoms, asked: Sequence[Asked]) -> Lists:
         axes = zip(each.query.marginal.axes, strides, strict=True)
         cells += [atoms.cells(axis) * stride for axis, stride in axes]
     sorted_cells = [np.argsort(each.query.places) for each in asked]
-    listed = starts_and_weights(asked)
     fields = Chosen(
-        column=column,
-        entry_query=np.searchsorted(sizes, order, side="right") - 1,
-        entry_axis=order,
-        axis=sizes,
-        axis_column=columns,
+        **entries(atoms, asked),
         offset=begins(cells),
         offsets=flat(cells),
         chosen=np.cumsum([0, *(each.query.size for each in asked)]),
         cell=flat([each.query.places[some] for each, some in zip(asked, sorted_cells, strict=True)]),
         answer=flat([each.start + some for each, some in zip(asked, sorted_cells, strict=True)]),
-        weight=listed["weight"],
+        weight=starts_and_weights(asked)["weight"],
     )
-    return Lists(fields, mask(atoms, columns))
+    return Lists(fields, mask(atoms, fields.axis_column))
 
 
-FORM = Form(_cuts, _lists, chosen_cells)
+FORM = Form(cell_cuts, _lists, chosen_cells)

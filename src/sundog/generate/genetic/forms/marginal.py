@@ -5,7 +5,7 @@ The change of loss is w 2 (R[new] - R[old] + 1); nothing where both atoms fall i
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.np.unsafe.ndarray import to_fixed_tuple
@@ -57,6 +57,11 @@ def tables(p: int, h: int, i: int, j: int, a: int, b: int, update: bool) -> floa
 def table_cuts(schema: Schema, queries: Sequence[Marginal]) -> Iterator[Cut]:
     """The borders of all axes."""
     return (axis_cuts(axis) for axis in dict.fromkeys(axis for query in queries for axis in query.axes))
+
+
+def cell_cuts(schema: Schema, queries: Sequence[Any]) -> Iterator[Cut]:
+    """The same, of queries that are made of a marginal's cells."""
+    return table_cuts(schema, [query.marginal for query in queries])
 
 
 def table_lists(atoms: Atoms, asked: Sequence[Asked]) -> Lists:

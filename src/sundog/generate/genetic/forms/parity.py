@@ -1,14 +1,11 @@
 """Parities in the genetic search: a row that leaves one cell for another switches every combination with either cell."""
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
-from sundog.domain import Schema
-from sundog.generate.genetic.atoms import Atoms, Cut
+from sundog.generate.genetic.atoms import Atoms
 from sundog.generate.genetic.calls import kernel, opened
 from sundog.generate.genetic.forms.base import (
     Asked,
@@ -16,16 +13,11 @@ from sundog.generate.genetic.forms.base import (
     Form,
     Ints,
     Lists,
-    begins,
-    flat,
+    combinations,
     mask,
-    members,
-    pointers,
-    starts_and_weights,
 )
-from sundog.generate.genetic.forms.marginal import table_cuts
+from sundog.generate.genetic.forms.marginal import cell_cuts
 from sundog.generate.genetic.forms.sums import moved
-from sundog.queries import Parity
 
 
 class Parities(NamedTuple):
@@ -74,28 +66,9 @@ def parities(p: int, h: int, i: int, j: int, a: int, b: int, update: bool) -> fl
     return change
 
 
-def _cuts(schema: Schema, queries: Sequence[Parity]) -> Iterator[Cut]:
-    return table_cuts(schema, [query.marginal for query in queries])
-
-
 def _lists(atoms: Atoms, asked: Sequence[Asked]) -> Lists:
-    columns, sizes = members(atoms, asked)
-    column, order = pointers(columns, len(atoms.axes))
-    cells = [atoms.cells(axis) for each in asked for axis in each.query.marginal.axes]
-    shapes = [each.query.marginal.shape for each in asked]
-    fields = Parities(
-        column=column,
-        entry_query=np.searchsorted(sizes, order, side="right") - 1,
-        entry_axis=order,
-        axis=sizes,
-        axis_column=columns,
-        size=flat(shapes),
-        stride=flat([[math.prod(shape[k + 1 :]) for k in range(len(shape))] for shape in shapes]),
-        offset=begins(cells),
-        cells=flat(cells),
-        **starts_and_weights(asked),
-    )
-    return Lists(fields, mask(atoms, columns))
+    fields = Parities(**combinations(atoms, asked))
+    return Lists(fields, mask(atoms, fields.axis_column))
 
 
-FORM = Form(_cuts, _lists, parities)
+FORM = Form(cell_cuts, _lists, parities)
