@@ -22,7 +22,8 @@ def in_memory(monkeypatch):
 
 
 def test_an_honest_mechanism_passes_and_the_attack_is_a_good_one():
-    (found,) = audit_mechanism("independent", rho=2.0, runs=90).methods
+    """With 300 runs the bound on mu is 1.3 with a standard deviation of 0.12 (90 runs: 0.8 and 0.22, too close to 0.6)."""
+    (found,) = audit_mechanism("independent", rho=2.0, runs=300).methods
     assert not found.broken
     assert found.bounds["values"].mu > 0.3 * math.sqrt(2 * 2.0)
 
