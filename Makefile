@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= 2
 
-.PHONY: demo test docs dist postgresql browser test-browser spark test-spark test-matrix lint bench bench-full audit clean
+.PHONY: demo test docs dist postgresql r browser test-browser spark test-spark test-matrix lint bench bench-full audit clean
 
 .venv/runtime: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Sundog needs Python 3.11 or newer; found " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 $(MAKECMDGOALS)") if sys.version_info < (3, 11) else None'
@@ -38,6 +38,12 @@ postgresql:
 	@if command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq postgresql >/dev/null; fi \
 	|| echo "PostgreSQL could not be installed: tests of it will be skipped."
+
+# What the test of examples/read_release.R needs: Debian's R with jsonlite, where they are missing and may be installed.
+r:
+	@if Rscript -e 'library(jsonlite)' >/dev/null 2>&1; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq --no-install-recommends r-base-core r-cran-jsonlite >/dev/null; fi \
+	|| echo "R could not be installed: the test of its script will be skipped."
 
 # What the tests in a browser need: playwright, and Debian's Chromium where it is missing and may be installed.
 browser: .venv/develop

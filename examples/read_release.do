@@ -11,20 +11,22 @@ foreach name of varlist _all {
     local filled = r(N)
     quietly count if regexm(`name', "^[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]$")
     if `filled' > 0 & r(N) == `filled' {
-        generate double `name'_ = date(`name', "YMD")
-        format `name'_ %td
-        order `name'_, after(`name')
+        tempvar new
+        generate double `new' = date(`name', "YMD")
+        format `new' %td
+        order `new', after(`name')
         drop `name'
-        rename `name'_ `name'
+        rename `new' `name'
         continue
     }
     quietly count if regexm(`name', "^[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T")
     if `filled' > 0 & r(N) == `filled' {
-        generate double `name'_ = clock(subinstr(`name', "T", " ", 1), "YMDhms")
-        format `name'_ %tc
-        order `name'_, after(`name')
+        tempvar new
+        generate double `new' = clock(subinstr(`name', "T", " ", 1), "YMDhms")
+        format `new' %tc
+        order `new', after(`name')
         drop `name'
-        rename `name'_ `name'
+        rename `new' `name'
         continue
     }
     quietly count if regexm(`name', "^0[0-9]")
