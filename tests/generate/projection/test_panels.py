@@ -11,7 +11,8 @@ from sundog.generate.projection.adam import Problem, hard_matrix
 from sundog.generate.projection.forms.marginal import _add_tile, tile_panels
 from sundog.generate.projection.panels import add_panels
 from sundog.generate.projection.rap import SoftMaker, axes_of, held_frame, panels_of, targets_of
-from sundog.generate.projection.soft_table import SoftTable, fresh_params, known_of
+from sundog.generate.projection.soft_table import SoftTable, known_of
+from sundog.generate.projection.starts import fresh_params
 from sundog.queries import AtLeast, BinaryTree, Cells, Marginal, Parity, Ranges, answer
 from sundog.queries.workload import Workload
 from sundog.random.keys import key_of, normals, split

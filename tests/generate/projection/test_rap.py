@@ -12,8 +12,8 @@ from sundog.domain import Schema
 from sundog.errors import UserError
 from sundog.generate import AnnealedProjection, GenerativeNetwork, Polished, RelaxedProjection
 from sundog.generate.projection.adam import Descent
+from sundog.generate.projection.features import sparsemax
 from sundog.generate.projection.rap_plus_plus import Annealing
-from sundog.generate.projection.soft_table import sparsemax
 from sundog.queries import Marginal, Ranges, answer
 from sundog.queries.workload import Workload
 from sundog.random.keys import key_of, split

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Protocol
 
 from sundog.declare import Range, check_declared
+from sundog.generate.projection.features import HARD
 from sundog.generate.projection.panels import Kind, Matrix, Panel, add_panels
-from sundog.generate.projection.soft_table import HARD, Frame, Known
+from sundog.generate.projection.soft_table import Frame, Known
 from sundog.lazy_jax import jax, jit, jnp, optax
 from sundog.progress import tell_share
 

@@ -22,6 +22,7 @@ from sundog.domain.rows import Rows
 from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
 from sundog.generate.base import check_measured
 from sundog.generate.projection.adam import Descent, Params, descended
+from sundog.generate.projection.features import features
 from sundog.generate.projection.panels import Matrix
 from sundog.generate.projection.rap import (
     SoftMaker,
@@ -32,7 +33,8 @@ from sundog.generate.projection.rap import (
     problem_of,
     soft_answer,
 )
-from sundog.generate.projection.soft_table import Frame, Known, SoftTable, features, rounded
+from sundog.generate.projection.rounding import rounded
+from sundog.generate.projection.soft_table import Frame, Known, SoftTable
 from sundog.lazy_jax import Array, jax, jnp
 from sundog.queries import Query
 from sundog.random.keys import Key, normals, split

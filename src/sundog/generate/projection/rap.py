@@ -28,19 +28,12 @@ from sundog.domain.rows import Rows
 from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
 from sundog.generate.base import check_measured
 from sundog.generate.projection.adam import Descent, Params, Problem, descended
+from sundog.generate.projection.features import features
 from sundog.generate.projection.forms import FORMS
 from sundog.generate.projection.panels import Matrix, MeasuredCells, Panel
-from sundog.generate.projection.soft_table import (
-    Frame,
-    Known,
-    SoftTable,
-    carried_params,
-    features,
-    fresh_params,
-    known_of,
-    public_params,
-    rounded,
-)
+from sundog.generate.projection.rounding import rounded
+from sundog.generate.projection.soft_table import Frame, Known, SoftTable, known_of
+from sundog.generate.projection.starts import carried_params, fresh_params, public_params
 from sundog.queries import Query, answer
 from sundog.queries.marginal import one_way_axis
 from sundog.random.keys import Key, key_of

@@ -42,7 +42,9 @@ from sundog.generate.projection.rap import (
     restarted,
     soft_answer,
 )
-from sundog.generate.projection.soft_table import Frame, SoftTable, fresh_params, rounded
+from sundog.generate.projection.rounding import rounded
+from sundog.generate.projection.soft_table import Frame, SoftTable
+from sundog.generate.projection.starts import fresh_params
 from sundog.progress import tell_share
 from sundog.queries import Query
 from sundog.random.keys import Key

@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 
 from sundog.domain import Numeric, Schema
 from sundog.domain.axis import Axis
+from sundog.generate.projection.features import EMBEDDED
 from sundog.generate.projection.forms.members import (
     MEMBERS,
     Member,
@@ -19,7 +20,7 @@ from sundog.generate.projection.forms.members import (
     padded,
 )
 from sundog.generate.projection.panels import Matrix
-from sundog.generate.projection.soft_table import EMBEDDED, Frame, Known
+from sundog.generate.projection.soft_table import Frame, Known
 from sundog.lazy_jax import Array, jax, jit, jnp
 from sundog.queries import Halfspaces
 from sundog.queries.halfspace import GRID

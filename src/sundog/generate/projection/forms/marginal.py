@@ -20,9 +20,10 @@ from jaxtyping import Float, Int
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.generate.projection.adam import Maker, hard_matrix
+from sundog.generate.projection.features import cells_on
 from sundog.generate.projection.forms.base import Form
 from sundog.generate.projection.panels import Matrix, MeasuredCells, Panel
-from sundog.generate.projection.soft_table import Frame, Known, SoftTable, cells_on, known_of
+from sundog.generate.projection.soft_table import Frame, Known, SoftTable, known_of
 from sundog.lazy_jax import jit, jnp
 from sundog.queries import Marginal
 

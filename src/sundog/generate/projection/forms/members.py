@@ -14,9 +14,10 @@ from jaxtyping import Float, Int
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.generate.projection.adam import Maker, hard_matrix
+from sundog.generate.projection.features import HARD
 from sundog.generate.projection.forms.base import Form
 from sundog.generate.projection.panels import Kind, Matrix, MeasuredCells, Panel, on_device
-from sundog.generate.projection.soft_table import HARD, Frame, Known, SoftTable, known_of
+from sundog.generate.projection.soft_table import Frame, Known, SoftTable, known_of
 from sundog.lazy_jax import Array, accelerated, jax, jit, jnp
 
 Counts = Callable[..., Float[Array, "queries labels"]]

@@ -7,6 +7,7 @@ from jaxtyping import Int
 
 from sundog.domain import Column, Numeric, Schema
 from sundog.domain.axis import Axis
+from sundog.generate.projection.features import FAR, MISSING
 from sundog.generate.projection.forms.halfspaces import label_axes
 from sundog.generate.projection.forms.members import Member, Membership, Pieces, member_form
 from sundog.generate.projection.forms.products import (
@@ -16,7 +17,7 @@ from sundog.generate.projection.forms.products import (
     product_counts,
     products_of,
 )
-from sundog.generate.projection.soft_table import FAR, MISSING, Frame, Known, place_of
+from sundog.generate.projection.soft_table import Frame, Known, place_of
 from sundog.queries import Ranges
 
 
