@@ -89,6 +89,20 @@ def test_every_finding_has_its_remedy(values, field, remedy):
     assert finding.share == 1.0
 
 
+def test_of_a_distance_the_cell_that_cannot_be_read_gets_the_remedy():
+    left = {"name": "left", **DAY, "relativeTo": "came", "offset": {"minimum": 0, "maximum": "30 days"}}
+    document = {"name": "t", "fields": [{"name": "came", **DAY}, left]}
+    table = {"came": ["2021-03-01", "01.03.2021", "2021-03-05"], "left": ["2021-03-04", "2021-03-04", "08.03.2021"]}
+    base, offset = sundog.check_table(table, document).columns
+    assert [finding.count for finding in offset.findings] == [2]
+    assert "%d.%m.%Y" in base.findings[0].remedy
+    assert "%d.%m.%Y" in offset.findings[0].remedy
+    assert offset.findings[0].shapes == ("99.99.9999",)
+    _, only_base = sundog.check_table({**table, "left": ["2021-03-04"] * 3}, document).columns
+    assert only_base.findings[0].remedy.startswith("field 'came', from which it is counted, cannot be read there")
+    assert only_base.findings[0].shapes == ()
+
+
 def test_one_value_outside_the_bounds_may_mean_missing():
     finding = checked([1, 2, -9, -9, -9], NUMBER).findings[0]
     assert "perhaps a code for missing" in finding.remedy

@@ -27,7 +27,7 @@ BROKEN = "\ufffd"
 class Cells:
     """One column: how many cells are missing, not read (or no listed label), out of bounds, or badly decoded.
 
-    `texts` are some that were not read, `ends` some that lie outside the bounds; `shapes` are masked.
+    `texts` are some that were not read (of a distance: in the field itself), `ends` some that lie outside the bounds; `shapes` are masked.
     """
 
     rows: int
@@ -62,6 +62,7 @@ def inspect(table: DuckTable, schema: Schema) -> dict[str, Cells]:
             f"{code_or_null(_wider(column), *cells)} AS code{place}",
             f"({is_missing(column, *cells)}) AS missing{place}",
             f"{cells[0].as_text()} AS text{place}",
+            f"{_own_unread(column, cells[0])} AS own{place}",
         ]
         parts += _counted(column, place)
     names = [column.name for column in schema.columns]
@@ -69,6 +70,12 @@ def inspect(table: DuckTable, schema: Schema) -> dict[str, Cells]:
     rows, *found = table.one_row(schema.fields, lambda relation: f"{sql}{relation})", schema=schema)
     width = len(found) // len(schema.columns)
     return {name: _cells(rows, found[place * width : (place + 1) * width]) for place, name in enumerate(names)}
+
+
+def _own_unread(column: Column, raw: RawColumn) -> str:
+    """Of a distance: whether the field's own cell is to blame where it cannot be read, and not the base's."""
+    distance = column.distance if isinstance(column, Numeric) else None
+    return "true" if distance is None else f"({code_or_null(distance.own, raw)} IS NULL)"
 
 
 def _wider(column: Column) -> Column:
@@ -91,9 +98,9 @@ def _counted(column: Column, place: int) -> list[str]:
         f"count(*) FILTER ({below} AND NOT {missing})",
         f"count(*) FILTER ({above} AND NOT {missing})",
         f"count(*) FILTER (contains({text}, {literal(BROKEN)}))",
-        f"approx_top_k(CASE WHEN {unread} THEN left({text}, 200) END, {SAMPLE})",
+        f"approx_top_k(CASE WHEN {unread} AND own{place} THEN left({text}, 200) END, {SAMPLE})",
         f"approx_top_k(CASE WHEN ({below} OR {above}) AND NOT {missing} THEN left({text}, 200) END, {SAMPLE})",
-        f"approx_top_k(CASE WHEN {unread} THEN {_shape(text)} END, {SHAPES})",
+        f"approx_top_k(CASE WHEN {unread} AND own{place} THEN {_shape(text)} END, {SHAPES})",
     ]
 
 

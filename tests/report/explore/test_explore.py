@@ -19,7 +19,7 @@ from sundog.domain.rows import Rows
 from sundog.private import noise
 from sundog.report import explore_page
 from sundog.report.explore.columns import EXACT, coded
-from sundog.report.explore.pack import Pack
+from sundog.report.explore.pack import LARGEST, Pack
 
 ROWS = related(600, 1)
 
@@ -52,6 +52,12 @@ def test_numbers_come_out_as_they_went_in():
         at += width * count
     with pytest.raises(ValueError, match="packed number"):
         pack.add(np.array([-1]))
+
+
+def test_counts_beyond_what_a_script_can_count_are_cut():
+    """A tampered release may hold any whole number."""
+    document, segments = segments_of(explore_page(released(ROWS, ways=(1,), stddev=1e17), ROWS, method="m"))
+    assert max(segments[table["count"]["above"]].max() for table in document["tables"]) == LARGEST - 1
 
 
 def test_the_rows_can_be_read_back():

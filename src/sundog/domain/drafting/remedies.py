@@ -16,7 +16,9 @@ BROKEN = "\ufffd"
 
 
 def remedy_unread(column: Column, texts: Sequence[str]) -> str:
-    """For cells that could not be read, or that are no listed label."""
+    """For cells that could not be read, or that are no listed label; of a distance without texts the base is to blame."""
+    if isinstance(column, Numeric) and column.distance is not None and not texts:
+        return f"field {column.distance.base.name!r}, from which it is counted, cannot be read there: see its findings"
     if _share(texts, lambda text: BROKEN in text) >= MOST / 2:
         return "looks like another encoding: set dialect.encoding (--encoding), such as windows-1252"
     rest = [text for text in texts if text.strip().casefold() not in (*MISSING, *UNKNOWN)]

@@ -15,7 +15,7 @@ from sundog.estimate.question import Found, cell_name
 from sundog.released import Released
 from sundog.report.explore.codebook import LONGEST, short
 from sundog.report.explore.columns import Coded, coded
-from sundog.report.explore.pack import Pack
+from sundog.report.explore.pack import LARGEST, Pack
 from sundog.report.explore.tables import ALONE, CELLS, Table, Tables
 
 CONFIDENCE = 0.95
@@ -150,10 +150,13 @@ def _table(table: Table, cuts: dict[str, _Cuts], released: Released, *, pack: Pa
 
 
 def _numbers(found: Found, pack: Pack, unit: int) -> dict[str, Any]:
-    """Estimates and how far the interval reaches either side, in whole units."""
-    estimate = np.maximum(np.rint(found.estimate.ravel() * unit), 0).astype(np.int64)
-    low = np.floor(np.maximum(found.low.ravel(), 0) * unit).astype(np.int64)
-    high = np.ceil(found.high.ravel() * unit).astype(np.int64)
+    """Estimates and how far the interval reaches either side, in whole units; none beyond what a script can count."""
+    ends = (
+        np.rint(found.estimate.ravel() * unit),
+        np.floor(found.low.ravel() * unit),
+        np.ceil(found.high.ravel() * unit),
+    )
+    estimate, low, high = (np.clip(end, 0, LARGEST - 1).astype(np.int64) for end in ends)
     return {
         "origin": found.origin,
         "estimate": pack.add(estimate),
