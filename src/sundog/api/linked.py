@@ -36,10 +36,11 @@ from sundog.report.answer_table import AnswerTable
 from sundog.report.linked_page import write_linked_report
 from sundog.report.record import Record
 from sundog.report.words import warning_sentences
+from sundog.sources.addresses import is_address
+from sundog.sources.databases import DATABASE
 from sundog.sources.encode import identifier
 
 FORMAT = "sundog-linked-model-1"
-DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def located(package: Package, data: Any) -> dict[str, Any]:
             "linked tables: give a mapping of names to tables, a folder, or the path of a datapackage.json."
         )
     place = Path(data)
-    if place.suffix.lower() in DATABASES:
+    if is_address(str(data)) or place.suffix.lower() in DATABASE:
         return {table.name: (str(data), f"SELECT * FROM {identifier(table.name)}") for table in _read_from(package)}
     folder = place if place.is_dir() else place.parent
     return {table.name: str(_file(folder, table.name, table.path)) for table in _read_from(package)}

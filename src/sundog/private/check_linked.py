@@ -31,15 +31,18 @@ def check_links(tables: Mapping[str, Any], schema: LinkedSchema, *, dataset: str
     package = schema.package
     private = PrivateTables(package, tables)
     private.check(schema.names)
-    found = {}
-    for table in package.tables:
-        if table.name in tables:
-            given, sql = tables[table.name] if isinstance(tables[table.name], tuple) else (tables[table.name], None)
-            check = check_rows(given, table.schema, unit=PrivacyUnit(), dataset=dataset, ledger=ledger, sql=sql)
-            found[table.name] = replace(check, keys=tuple(_plain(key) for key in check.keys))
     source = open_private(private)
     if not isinstance(source, LinkedSource):
         raise TypeError("linked tables are one source")
+    found = {}
+    for table in package.tables:
+        if table.name in tables:
+            in_database = isinstance(
+                tables[table.name], tuple
+            )  # then cells are those of the snapshot whose links are counted
+            given = source.tables[table.name] if in_database else tables[table.name]
+            check = check_rows(given, table.schema, unit=PrivacyUnit(), dataset=dataset, ledger=ledger)
+            found[table.name] = replace(check, keys=tuple(_plain(key) for key in check.keys))
     links = {each.table: tuple(_findings(each, package.table(each.table))) for each in count_links(source)}
     return LinkedCheck(dataset, found, links)
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from sundog.domain.dialect import STANDARD, Dialect
 from sundog.domain.linked.package import Package
 from sundog.errors import UserError
-from sundog.sources import Source, open_table
+from sundog.sources import Source, open_table, open_tables
 from sundog.sources.duck import DuckTable
 from sundog.sources.linked import LinkedSource
 
@@ -60,10 +60,6 @@ class PrivateTables(PrivateTable):
     __slots__ = ()
 
     def __init__(self, package: Package, tables: Mapping[str, Any]) -> None:
-        opened = {}
-        for table in package.tables:
-            if table.bare and table.name not in tables:
-                continue  # its records are named by the rows below it
-            given, sql = tables[table.name] if isinstance(tables[table.name], tuple) else (tables[table.name], None)
-            opened[table.name] = open_table(given, dialect=table.schema.dialect, sql=sql)
+        dialects = {table.name: table.schema.dialect for table in package.tables}
+        opened = open_tables(tables, dialects=dialects)  # a root of keys alone is named by the rows below it
         super().__init__(LinkedSource(package, opened))

@@ -4,11 +4,12 @@ A query can be put to any other file, too: its rows are then the table `data`, k
 that only this user can read, where they do not fit into memory).
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from sundog.errors import UserError
-from sundog.sources.adbc import connect_address, connect_sqlite, is_sqlite, open_sqlite, table_queries
+from sundog.sources.adbc import connect_address, connect_sqlite, is_sqlite, open_sqlite, query_table, table_queries
 from sundog.sources.addresses import is_address
 from sundog.sources.duck import DuckTable, connect, identifier, raw_columns
 from sundog.sources.encode import literal
@@ -28,6 +29,22 @@ def open_database(path: str, sql: str | None) -> DuckTable:
             raise UserError(f'{path!r} holds the tables {found}; say which with --sql "SELECT * FROM ...".')
         sql = next(iter(tables.values()))
     return query_on(connection, sql, label=f"the query on {path!r}")
+
+
+def open_queries(data: str, queries: Mapping[str, str]) -> dict[str, DuckTable]:
+    """The rows of several queries on one database, all of one snapshot.
+
+    One connection has them all, but for a DuckDB file, to which nobody can write while it is open for reading.
+    """
+    if is_address(data):
+        database = connect_address(data)
+    elif not Path(data).is_file():
+        raise UserError(f"data file {data!r} does not exist; check the path.")
+    elif is_sqlite(data):
+        database = connect_sqlite(data)
+    else:
+        return {name: open_database(data, sql) for name, sql in queries.items()}
+    return {name: query_table(database, sql) for name, sql in queries.items()}
 
 
 def tables_in(data: str) -> dict[str, str]:
