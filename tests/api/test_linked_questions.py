@@ -144,3 +144,40 @@ def test_the_command_line_checks(frames, tmp_path):
     told = CliRunner().invoke(app, [*call, "--json"])
     assert json.loads(told.output)["links"]["homes"][0]["count"] == 2
     assert isinstance(CliRunner().invoke(app, [*call, "--unit", "id"]).exception, UserError)
+
+
+def test_the_page_to_explore_shows_the_roots(released, tmp_path):
+    released[1].explore(tmp_path / "explore.html")
+    page = (tmp_path / "explore.html").read_text()
+    assert "homes.type" in page
+    assert "homes.#persons" in page
+    assert "persons.sex" not in page
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (["compare", "{released}/released.json"], "measure it by itself, with its own schema"),
+        (["adjust", "{homes}", "--schema", "{package}", "--real", "{homes}"], "give that table's own schema"),
+        (
+            ["adjust", "{homes}", "--schema", "{one}", "--released", "{released}/released.json"],
+            "measure one table by itself",
+        ),
+    ],
+)
+def test_what_is_for_one_table_says_what_to_do_and_spends_nothing(command, words, released, frames, tmp_path):
+    document = package()
+    names = {name: tmp_path / name for name in ("homes.csv", "package.json", "one.json", "ledger")}
+    frames["homes"].to_csv(names["homes.csv"], index=False)
+    names["package.json"].write_text(json.dumps(document))
+    names["one.json"].write_text(json.dumps(document["resources"][0]["schema"]))
+    places = {"released": released[0], "homes": names["homes.csv"], "package": names["package.json"]}
+    given = [part.format(**places, one=names["one.json"]) for part in command]
+    if command[0] == "adjust":
+        given += ["--epsilon", "1", "--delta", "1e-6", "--ledger", str(names["ledger"])] if "--real" in given else []
+        given += ["--measures", "columns", "-o", str(tmp_path / "out")]
+    found = CliRunner().invoke(app, given)
+    assert isinstance(found.exception, UserError)  # which the program ends with exit code 2 for
+    assert words in str(found.exception)
+    assert not names["ledger"].exists()
+    assert not (tmp_path / "out").exists()

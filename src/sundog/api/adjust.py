@@ -18,6 +18,7 @@ from sundog.api.charging import Terms, curator_for
 from sundog.api.options import Charged, Consent, Privacy, Purpose, meanings
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
+from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours, PrivacyUnit
 from sundog.errors import UserError
@@ -100,6 +101,11 @@ class Adjustment:
         before: Released | None = None,
     ) -> "Adjustment":
         """The plan for a synthetic table: the measures are to be measured by the curator, or found in `released`."""
+        if released is not None and isinstance(released.schema, LinkedSchema):
+            raise UserError(
+                "adjust: the released measurements are of linked tables, in which rows count by their root, so no single table can be "
+                "matched to them; leave --released out and measure one table by itself (--real, --epsilon), with its own schema."
+            )
         if released is not None and released.schema.columns != schema.columns:
             raise UserError("adjust: the released measurements were made with another schema; use that one.")
         rows, notes = table.read(schema)

@@ -32,6 +32,8 @@ from sundog.methods.recipes import METHODS
 from sundog.private.curator import Curator
 from sundog.random.keys import Key, key_of, split
 from sundog.released import Released
+from sundog.released.per_view import of_view
+from sundog.report import write_explore
 from sundog.report.answer_table import AnswerTable
 from sundog.report.linked_page import write_linked_report
 from sundog.report.record import Record
@@ -203,6 +205,12 @@ class LinkedModel:
     def report(self, path: str | Path, *, rows: LinkedRows | None = None) -> None:
         """Write the public report on these tables as one HTML page."""
         write_linked_report(self.released, self.rows() if rows is None else rows, Path(path))
+
+    def explore(self, path: str | Path, *, rows: LinkedRows | None = None) -> None:
+        """Write one HTML page to look at the records of the root, with their numbers of children, as `Model.explore` does."""
+        root = self.state.schema.view(self.state.schema.package.root.name)
+        shown = (self.rows() if rows is None else rows).view(root)
+        write_explore(of_view(self.released, root), shown, Path(path), method=self.recipe.name)
 
     def __repr__(self) -> str:
         return f"LinkedModel({', '.join(table.name for table in self.state.schema.package.tables)}; {self.released!r})"

@@ -33,12 +33,13 @@ RELEASE = (
     "model.json",
     "fitted.npz",
     "report.html",
+    "explore.html",
     "README.txt",
     "datapackage.json",
     "certificate.json",
     "certificate.html",
 )
-"""What every release holds beside its tables; of one table also explore.html."""
+"""What every release holds beside its tables."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Place:
     @property
     def files(self) -> list[str]:
         """All files of the release."""
-        pages = (*RELEASE, *(() if self.linked else ("explore.html",)), *(() if self.parts is None else (RECORD,)))
+        pages = (*RELEASE, *(() if self.parts is None else (RECORD,)))
         return [*(str(path) for path in self.tables), *(str(self.folder / name) for name in pages)]
 
 
@@ -174,12 +175,11 @@ def _finish(
     """The table (unless it was written in parts), its pages (of rows without a condition), and the certificate last."""
     shown = rows if place.where is None and rows is not None else model.rows()
     model.report(place.folder / "report.html", rows=shown)  # type: ignore[arg-type]  # its own rows
+    model.explore(place.folder / "explore.html", rows=shown)  # type: ignore[arg-type]  # its own rows
     if isinstance(rows, LinkedRows):
         write_linked(rows, place.folder, format=place.format)
-    else:
-        model.explore(place.folder / "explore.html", rows=shown)  # type: ignore[union-attr, arg-type]  # its own rows
-        if rows is not None:
-            write_table(rows, place.tables[0])
+    elif rows is not None:
+        write_table(rows, place.tables[0])
     given = [] if place.where is None else [f"The rows are drawn given a condition: {place.where}."]
     method, remark = model.recipe.name, " ".join([*model.unsupported, *given]) or None
     finish_release(place.folder, model.released, method=method, record=record, remark=remark, signing=signing)

@@ -88,7 +88,7 @@ def _tell(model: "Model | LinkedModel", place: "Place", *, rows: int, as_json: b
     lines = [
         *table_lines(place, rows),
         f"Report:          {place.folder / 'report.html'}",
-        *([] if place.linked else [f"Explore:         {place.folder / 'explore.html'}"]),
+        f"Explore:         {place.folder / 'explore.html'}",
         f"Certificate:     {place.folder / 'certificate.html'} (and certificate.json)",
     ]
     if place.where is not None:

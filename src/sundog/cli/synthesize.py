@@ -69,7 +69,7 @@ def _tell(synthesizer: "Synthesizer", place: "Place", *, rows: int, as_json: boo
     lines = [
         *table_lines(place, rows),
         f"Report:          {place.folder / 'report.html'}",
-        *([] if place.linked else [f"Explore:         {place.folder / 'explore.html'}"]),
+        f"Explore:         {place.folder / 'explore.html'}",
         f"Certificate:     {place.folder / 'certificate.html'} (and certificate.json)",
         f"Measurements:    {place.folder / 'released.json'}",
         f"Guarantee:       {claim(guarantee)}",

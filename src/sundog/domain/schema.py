@@ -113,8 +113,8 @@ class Schema:
         if "resources" in document and "fields" not in document:
             raise UserError(
                 "schema: this is a Data Package of linked tables, and what was asked is for one table. Linked tables can be "
-                "planned, checked, synthesized, measured, generated, asked, evaluated and verified; for the rest give the schema of "
-                "one table."
+                "planned, checked, synthesized, measured, generated, asked, evaluated and verified; for the rest name one of the "
+                "tables, such as a synthetic.NAME.csv of a release, and give that table's own schema."
             )
         return Schema(**read_document(document))
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from sundog.domain.linked.views import LinkedSchema
 from sundog.errors import UserError
 from sundog.generate import Generator, can_use
 from sundog.methods.recipes import METHODS, recipe_of
@@ -47,6 +48,11 @@ def compare(
     folds = whole_number("folds", folds, least=2)
     if not released.measurements:
         raise UserError("compare: this release holds no measurement; write one with: sundog measure.")
+    if isinstance(released.schema, LinkedSchema):
+        raise UserError(
+            "compare: these are measurements of linked tables, which 'auto' alone can use, so there is nothing to rank. To "
+            "compare methods on one of the tables, measure it by itself, with its own schema."
+        )
     done: dict[Any, Standing] = {}
     standings = []
     for name in methods or METHODS:
