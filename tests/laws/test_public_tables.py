@@ -38,7 +38,7 @@ def fitted(name, released, public):
 
 
 def test_the_generators_that_should_can():
-    assert {"graphical", "genetic", "relaxed-projection", "annealed-projection"} <= {*PUBLIC}
+    assert {"graphical", "genetic", "relaxed-projection", "annealed-projection", "network"} <= {*PUBLIC}
 
 
 @pytest.mark.parametrize("name", PUBLIC)

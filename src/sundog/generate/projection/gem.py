@@ -1,12 +1,13 @@
 """GEM: the relaxed projection through a generative network (Liu, Vietri, Wu 2021).
 
-Everything but the parametrisation is RAP's (relaxed_projection.py): a small network turns fixed Gaussian noise, one
+Everything but the parametrisation is RAP's (rap.py): a small network turns fixed Gaussian noise, one
 vector per soft row, into the probabilities of every column's cells,
 
     rows = softmax_by_column(W_3 relu(W_2 relu(W_1 z + b_1) + b_2) + b_3),    loss as in RAP,
 
 and Adam moves the weights instead of the rows. The last bias starts at the one-way measurements. What differs from the
-paper: one loss over all measurements weighted by their noise, no moving average of weights, rounding as in RAP.
+paper: one loss over all measurements weighted by their noise, no moving average of weights, rounding as in RAP. A public
+table is learnt first (GEM-pub): the paper lets the network learn its marginals, here it learns its rows.
 """
 
 from dataclasses import dataclass, field, replace
@@ -29,16 +30,21 @@ from sundog.generate.projection.rap import (
     fits_soft_cells,
     goes_on,
     held_frame,
+    not_trapped,
     only_columns,
     problem_of,
     soft_answer,
 )
 from sundog.generate.projection.rounding import rounded
 from sundog.generate.projection.soft_table import Frame, Known, SoftTable
-from sundog.lazy_jax import Array, jax, jnp
+from sundog.lazy_jax import Array, jax, jit, jnp, optax
 from sundog.queries import Query
-from sundog.random.keys import Key, normals, split
+from sundog.random.keys import Key, normals, permutation, split
 from sundog.released import Released
+
+LESSONS = 400
+LESSON_RATE = 0.003
+"""Steps, and their rate, in which a network learns a public table: then it is about 98 % sure of its rows."""
 
 
 @dataclass(frozen=True)
@@ -92,19 +98,29 @@ class GenerativeNetwork:
         leaves = {column.name: uniform_leaves(column) for column in schema.columns}
         return self._fresh(key, Frame(schema, tuple(Axis.of(column) for column in schema.columns)), leaves)
 
+    def init_public(self, key: Key, schema: Schema, *, public: Rows) -> NetworkState:
+        """The same; a network that is fitted will first learn the rows of a public table."""
+        state = self.init(key, schema)
+        return replace(state, table=replace(state.table, public=public))
+
     def fit(self, key: Key, state: NetworkState, *, released: Released) -> NetworkState:
-        """Fit the weights to all measurements; goes on from those that were fitted before."""
+        """Fit the weights to all measurements; goes on from those that were fitted before, or that a public table taught."""
         check_measured(self, released)
         frame, leaves = held_frame(released, numbers=False), leaves_of(released)
-        start = self._fresh(key, frame, leaves)
-        if goes_on(state.table, frame):
-            start = _carried(state, start)
-        if only_columns(released):
-            return start
-        maker = NetworkMaker(frame)
-        table = SoftTable(frame, start.table.params, leaves)
-        weights = descended(start.weights, problem_of(table, released, maker=maker), descent=self.descent).params
-        return NetworkState(weights, SoftTable(frame, _soft_params(maker, weights), leaves))
+
+        def fitted(before: SoftTable) -> tuple[NetworkState, float]:
+            start = self._fresh(key, frame, leaves)
+            if goes_on(before, frame):
+                start = _carried(state, start)
+            elif before.public is not None:
+                start = taught(key, start, before.public)
+            if only_columns(released):
+                return start, 0.0
+            maker, table = NetworkMaker(frame), replace(start.table, public=state.table.public)
+            best = descended(start.weights, problem_of(table, released, maker=maker), descent=self.descent)
+            return NetworkState(best.params, replace(table, params=_soft_params(maker, best.params))), best.loss
+
+        return not_trapped(state.table, fitted)
 
     def _fresh(self, key: Key, frame: Frame, leaves: dict[str, Leaves]) -> NetworkState:
         noise_key, *keys = split(key, 2 + len(self.widths))
@@ -125,6 +141,29 @@ class GenerativeNetwork:
     def sample(self, key: Key, state: NetworkState, *, rows: int) -> Rows:
         """Randomised rounding of the network's rows, each as often as needed."""
         return rounded(key, state.table, rows=rows)
+
+
+def taught(key: Key, state: NetworkState, public: Rows) -> NetworkState:
+    """The network after it has learnt the rows of a public table (GEM-pub), one for each noise vector, by cross-entropy."""
+    maker = NetworkMaker(state.table.frame)
+    chosen = permutation(key, max(len(public), state.table.rows))[: state.table.rows] % len(public)
+    cells = {axis.column: public.cells(axis)[chosen] for axis in maker.frame.held if axis is not None}
+
+    def surprise(weights: Params) -> Any:
+        chances = {name: jax.nn.log_softmax(logits, axis=0) for name, logits in maker.logits(weights).items()}
+        return -sum(chances[name][own, jnp.arange(len(own))].mean() for name, own in cells.items())
+
+    adam = optax.adam(LESSON_RATE)
+
+    @jit()
+    def step(weights: Params, moments: Any) -> tuple[Params, Any]:
+        changes, moments = adam.update(jax.grad(surprise)(weights), moments)
+        return optax.apply_updates(weights, changes), moments
+
+    weights, moments = state.weights, adam.init(state.weights)
+    for _ in range(LESSONS):
+        weights, moments = step(weights, moments)
+    return NetworkState(weights, replace(state.table, params=_soft_params(maker, weights)))
 
 
 def _carried(state: NetworkState, fresh: NetworkState) -> NetworkState:

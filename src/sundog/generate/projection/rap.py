@@ -16,7 +16,7 @@ chooses, every earlier measurement stays in the loss). What differs from the pap
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from jaxtyping import Float
@@ -39,6 +39,7 @@ from sundog.queries.marginal import one_way_axis
 from sundog.random.keys import Key, key_of
 from sundog.released import Released
 
+Fitted = TypeVar("Fitted")
 Simplex = Literal["softmax", "sparsemax"]
 REFERENCE_ROWS = 100_000
 TRAPPED = 1.5
@@ -94,7 +95,7 @@ class RelaxedProjection:
                 return table, 0.0
             maker = SoftMaker(table.frame, self.simplex)
             best = descended(table.params, problem_of(table, released, maker=maker), descent=self.descent)
-            return replace(table, params=best.params, descended=True), best.loss
+            return replace(table, params=best.params, descended=True, public=state.public), best.loss
 
         return not_trapped(state, fitted)
 
@@ -143,16 +144,16 @@ def restarted(
     return SoftTable(frame, params, leaves, public=state.public)
 
 
-def not_trapped(state: SoftTable, fitted: Callable[[SoftTable], tuple[SoftTable, float]]) -> SoftTable:
-    """The fitted rows; if they started from a public table and do not fit, those that started again, if they fit better.
+def not_trapped(state: SoftTable, fitted: Callable[[SoftTable], tuple[Fitted, float]]) -> Fitted:
+    """What was fitted; if it started from a public table and does not fit, what started again, if that fits better.
 
     Rows that are sure of a wrong label let go of it slowly, and a descent may end before: its loss, about 1 at the noise, tells.
     """
-    table, loss = fitted(state)
+    made, loss = fitted(state)
     if state.public is None or loss <= TRAPPED:
-        return table
+        return made
     other, less = fitted(replace(state, public=None, descended=False, leaves=NOTHING_KNOWN))
-    return replace(other, public=state.public) if less < loss else table
+    return other if less < loss else made
 
 
 def goes_on(state: SoftTable, frame: Frame) -> bool:

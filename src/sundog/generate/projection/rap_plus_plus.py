@@ -121,7 +121,7 @@ class AnnealedProjection:
             problem = problem_of(table, released, maker=SoftMaker(table.frame, self.simplex))
             warm = start.public is not None or (start.descended and goes_on(start, frame))
             best = self.annealed(table.params, problem, first=self.annealing.start(warm=warm))
-            return replace(table, params=best.params, descended=True), best.loss
+            return replace(table, params=best.params, descended=True, public=state.public), best.loss
 
         return not_trapped(state, fitted)
 
