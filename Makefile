@@ -96,4 +96,4 @@ bench-full: .venv/develop
 	$(BIN)/python benchmarks/run.py --full $(FRESH)
 
 clean:
-	rm -rf .venv .matrix build dist src/sundog/site demo-output .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .matrix .peers build dist src/sundog/site demo-output .pytest_cache .mypy_cache .ruff_cache
