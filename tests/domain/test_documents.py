@@ -267,3 +267,11 @@ def test_the_public_tables_are_there():
     if not DATA.is_dir():
         pytest.skip("the public tables are not beside the project; see ../shared/data")
     assert len(list(DATA.glob("*.schema.json"))) >= 10
+
+
+@pytest.mark.parametrize(
+    "field", [{"categories": ["x", "y\ud800"]}, {"categories": ["x"], "missingValues": ["\udfff"]}]
+)
+def test_half_of_a_character_is_refused(field):
+    with pytest.raises(UserError, match=r"it holds \\ud.*half of a character"):
+        Schema.from_json({"fields": [{"name": "a", **field}]})

@@ -11,9 +11,11 @@ from pyarrow import parquet
 import tables
 from spark_sessions import frame_of, needs_spark, run_driver, spark
 from sundog.domain.unit import PrivacyUnit
+from sundog.errors import UserError
 from sundog.queries import Marginal, add_all
 from sundog.sources import OnSpark, open_table
 from sundog.sources.frames import open_frame
+from sundog.sources.spark import table as spark_table
 from sundog.sources.spark import tasks, totals
 from sundog.sources.spark.table import SparkTable
 from sundog.sources.spark.tasks import Count, FrameShare
@@ -50,19 +52,36 @@ class Attempt:
         self.taskAttemptId = lambda: 100 * partition + number
 
 
-def check_a_repeated_task_counts_once(monkeypatch):
-    """Both attempts of one task tell their totals, as two copies of a slow task might."""
+def told_by(monkeypatch, attempts, values, behind):
+    """The totals of what attempts of tasks tell, each of them of all these rows; the tasks behind them have these numbers."""
     import pyspark
 
     monkeypatch.setattr(tasks, "remove_own_folders", lambda: None)
-    values = tables.arrow(tables.table(40))
     told = []
-    for attempt in (Attempt(0, 0), Attempt(1, 0), Attempt(1, 1)):
+    for attempt in [*attempts, *(Attempt(number, 0) for number in behind)]:
         monkeypatch.setattr(pyspark.TaskContext, "get", classmethod(lambda cls, made=attempt: made))
-        told += Count(FrameShare(values.schema), SCHEMA, add, SIZE).run(iter(values.to_batches()))
+        counts = Count(FrameShare(values.schema), SCHEMA, add, SIZE).run
+        told += (totals._close if attempt.partitionId() in behind else counts)(iter(values.to_batches()))
     frame = type("Frame", (), {"collect": lambda self: [row for batch in told for row in batch.to_pylist()]})()
-    found = totals.tree_total(frame, 2, size=SIZE)
+    return totals.tree_total(frame, 3, size=SIZE)
+
+
+def check_a_repeated_task_counts_once(monkeypatch):
+    """Both attempts of one task tell their totals, as two copies of a slow task might."""
+    values = tables.arrow(tables.table(40))
+    found = told_by(monkeypatch, (Attempt(0, 0), Attempt(1, 0), Attempt(1, 1)), values, behind=(2, 3))
     assert np.array_equal(found, 2 * counted(open_frame(values), PrivacyUnit())), "a task counted twice"
+
+
+def check_no_task_is_lost(monkeypatch):
+    """Of three tasks the last tells nothing."""
+    with pytest.raises(RuntimeError, match="did not arrive"):
+        told_by(monkeypatch, (Attempt(0, 0), Attempt(1, 0)), tables.arrow(tables.table(40)), behind=(3, 4))
+
+
+def check_random_rows_are_refused(frame):
+    with pytest.raises(UserError, match="each pass would see other rows"):
+        open_table(frame)
 
 
 def check_units_are_whole(spark, path):
@@ -104,6 +123,20 @@ def test_a_repeated_task_counts_once(monkeypatch):
     check_a_repeated_task_counts_once(monkeypatch)
 
 
+def test_no_task_is_lost(monkeypatch):
+    check_no_task_is_lost(monkeypatch)
+
+
+@pytest.mark.parametrize("step", ["sample", "limit", "random filter"])
+def test_random_rows_are_refused(spark, path, step, monkeypatch):
+    frame = frame_of(spark, path)
+    frame = {"sample": frame.sample(0.5), "limit": frame.limit(9), "random filter": frame.where("rand() < 0.5")}[step]
+    check_random_rows_are_refused(frame)
+    monkeypatch.setattr(spark_table, "check_repeatable", lambda frame: None)
+    with pytest.raises(pytest.fail.Exception):
+        check_random_rows_are_refused(frame)
+
+
 def test_units_are_whole(spark, path):
     check_units_are_whole(spark, path)
 
@@ -130,10 +163,24 @@ def test_mutant_tasks_named_by_their_attempts(monkeypatch):
 
         return pyspark.TaskContext.get().taskAttemptId()
 
-    monkeypatch.setattr(tasks, "_number", number)
-    monkeypatch.setattr(totals, "_whole", lambda sums, size: np.concatenate([cells for _, _, cells in sums]))
+    def whatever_arrived(sums, size):
+        return np.concatenate([cells for _, _, cells in sums])
+
+    monkeypatch.setattr(totals, "task_number", number)
+    monkeypatch.setattr(totals, "_whole", whatever_arrived)
     with pytest.raises(AssertionError, match="counted twice"):
         check_a_repeated_task_counts_once(monkeypatch)
+
+
+def test_mutant_totals_in_which_only_gaps_are_noticed(monkeypatch):
+    def without_gaps(sums, size):
+        held = {piece: (tasks, cells) for piece, tasks, cells in sums if piece >= 0}
+        assert all(tasks == frozenset(range(len(tasks))) for tasks, _ in held.values())
+        return np.concatenate([held[piece][1] for piece in sorted(held)])
+
+    monkeypatch.setattr(totals, "_whole", without_gaps)
+    with pytest.raises(pytest.fail.Exception):
+        check_no_task_is_lost(monkeypatch)
 
 
 @pytest.mark.parametrize("keys", [(), ("part0",)], ids=["in turn", "by another column"])

@@ -264,6 +264,12 @@ def test_a_failure_after_many_rows_is_quiet(postgresql_url):
         f"postgresql:///db?password={SECRET}",
         f"postgresql:///db?host=x&sslPassword={SECRET}",
         f"snowflake://me:{SECRET}@account/db",
+        f"postgresql://me:{SECRET}/x@host/db",
+        f"postgresql://me:{SECRET}?x@host/db",
+        f"postgresql://me:{SECRET}#x@host/db",
+        f"postgresql://me:12/{SECRET}@host/db",
+        f"postgresql://me:12?{SECRET}@host/db",
+        f"postgresql://me:12#{SECRET}@host/db",
         f"host=x password={SECRET}",
     ],
 )
@@ -275,6 +281,7 @@ def test_a_password_in_the_address_is_refused_and_not_repeated(address):
 
 def test_messages_name_neither_user_nor_parameters():
     assert address_of("postgresql://me@host:5432/db?sslmode=require").label == "postgresql://host:5432/db"
+    assert address_of("postgresql://host:1,[::1]:2/db?user=me@there").label == "postgresql://host:1,[::1]:2/db"
 
 
 def test_no_connection_is_told_with_its_reason(tmp_path):

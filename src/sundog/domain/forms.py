@@ -6,6 +6,7 @@ category), `regenerate` (for identifiers), `origin` (where the domain comes from
 domain is public, in the owner's words).
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -101,7 +102,20 @@ def parse_document(document: Mapping[str, Any]) -> Document:
         first = error.errors()[0]
         place = _place(first["loc"], document)
         raise UserError(f"schema {place}: {first['msg']}. `sundog help schema` says what is allowed.") from None
+    _refuse_halves(document)
     return model.model_copy(update={"fields": [_with_defaults(field, model) for field in model.fields]})
+
+
+def _refuse_halves(document: Mapping[str, Any]) -> None:
+    """Refuse text that no engine takes; a run would stop at it after spending."""
+    try:
+        json.dumps(document, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError as error:
+        found = error.object[error.start : error.end].encode("ascii", "backslashreplace").decode()
+        raise UserError(
+            f"schema: it holds {found}, which is half of a character (a lone surrogate) and occurs in no text; write the "
+            "whole character."
+        ) from None
 
 
 def _with_defaults(field: FieldModel, model: Document) -> FieldModel:

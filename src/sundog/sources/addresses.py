@@ -11,6 +11,8 @@ from urllib.parse import parse_qsl, urlsplit
 from sundog.errors import UserError
 
 ADDRESS = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+PLACE = re.compile(r"(\[[^\]]*\]|[^:]*)(:[0-9]*)?")
+"""A host and perhaps its port."""
 SECRETS = ("password", "passwd", "pwd", "secret", "token")
 REMEDY = (
     "the address of the database holds a password, which everyone on this machine could read in the list of processes. Leave "
@@ -47,4 +49,7 @@ def address_of(data: str) -> Address:
     user, _, place = parts.netloc.rpartition("@")
     if ":" in user or "%3a" in user.lower() or any(secret in key for key in given for secret in SECRETS):
         raise UserError(f"data: {REMEDY}")
+    behind = "".join([parts.path, *given, parts.fragment])
+    if "@" in behind or not all(PLACE.fullmatch(each) for each in place.split(",")):  # a password with / ? or # in it
+        raise UserError(f"data: what follows {parts.scheme}:// does not begin with HOST or HOST:PORT. Perhaps {REMEDY}")
     return Address(data, parts.scheme.lower(), f"{parts.scheme}://{place}{parts.path}")

@@ -101,8 +101,10 @@ def test_no_rows(spark, tmp_path, groups):
     with parquet.ParquetWriter(tmp_path / "t.parquet", empty.schema) as writer:
         if groups:
             writer.write_table(empty)
+    frame = frame_of(spark, tmp_path / "t.parquet")
     for source in (
-        open_spark_frame(frame_of(spark, tmp_path / "t.parquet")),
+        open_spark_frame(frame),
+        open_spark_frame(frame.where("1 = 0")),
         open_on_spark(OnSpark(str(tmp_path / "*.parquet"), HERE)),
     ):
         for unit in (PrivacyUnit(), PrivacyUnit(column="visit")):

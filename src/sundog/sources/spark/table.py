@@ -25,6 +25,7 @@ from sundog.sources.batches import open_parts, part_of
 from sundog.sources.columnar import open_columnar, stretches
 from sundog.sources.duck import DuckTable
 from sundog.sources.spark import session as sessions
+from sundog.sources.spark.plans import check_repeatable
 from sundog.sources.spark.session import OnSpark
 from sundog.sources.spark.tasks import (
     COUNTED,
@@ -37,7 +38,7 @@ from sundog.sources.spark.tasks import (
     FrameShare,
     Share,
 )
-from sundog.sources.spark.totals import TYPES, tree_total
+from sundog.sources.spark.totals import TYPES, closed, tree_total
 from sundog.sources.units import UNIT
 
 PER_CORE = 4
@@ -75,7 +76,7 @@ class SparkTable:
             else:
                 encoded = self._gathered(frame, Encode(share, schema, "", unit))
                 told = encoded.mapInArrow(CountFirst(schema, unit.rows, add, size).run, TYPES)
-            return tree_total(told, self.tasks, size=size)
+            return tree_total(closed(told), self.tasks, size=size)
 
     def value_counts(self, column: str, unit: PrivacyUnit) -> dict[str, int]:
         """How often each text occurs in one column. The texts reach the driver with their counts, not the rows."""
@@ -123,6 +124,7 @@ def open_spark_frame(frame: Any) -> SparkTable:
             f"the table is a {type(frame).__module__}.DataFrame; give a pyspark.sql.DataFrame of a session without Spark "
             "Connect (of pandas on Spark: frame.to_spark())."
         )
+    check_repeatable(frame)
     schema = _arrow_schema(frame.schema)
     numbered = frame.toDF(*(f"c{k}" for k in range(len(schema))))
     tasks = PER_CORE * max(1, frame.sparkSession.sparkContext.defaultParallelism)

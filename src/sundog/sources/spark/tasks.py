@@ -90,7 +90,7 @@ class Count:
         """The totals of this task."""
         with _task():
             table = _sharing(self.share.open(batches))
-            yield from told(_number(), table.add_up(self.schema, PrivacyUnit(), add=self.add, size=self.size))
+            yield from told(table.add_up(self.schema, PrivacyUnit(), add=self.add, size=self.size))
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class CountFirst:
             kinds = [STORED[kind][2] for kind in _stored(self.schema)]
             for batch in _first((_viewed(batch, kinds) for batch in batches), kinds, rows=self.rows):
                 self.add(rows_of(self.schema, batch), counted)
-            yield from told(_number(), counted)
+            yield from told(counted)
 
 
 @dataclass(frozen=True)
@@ -192,16 +192,6 @@ def _text_counts(counts: dict[str, int]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(
         {"text": pa.array(counts.keys(), pa.string()), "count": pa.array(counts.values(), pa.int64())}
     )
-
-
-def _number() -> int:
-    """The number of the task among those of its step; the same when it is run again."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    if context is None:
-        raise RuntimeError("this runs in Spark's executors")
-    return context.partitionId()
 
 
 def _sharing(table: DuckTable) -> DuckTable:
