@@ -136,6 +136,13 @@ def test_gaussian_epsilon_is_above_the_exact_one_and_below_zcdp(rho, delta):
     assert exact_gaussian_epsilon(rho, delta) <= gaussian_epsilon(rho, delta) <= zcdp_epsilon(rho, delta)
 
 
+@pytest.mark.parametrize("rho", [1e-70, 1e-3, 1.0, 1e6])
+def test_the_smallest_delta_that_a_float_can_hold_has_an_epsilon(rho):
+    smallest = math.ulp(0.0)
+    assert 0 <= zcdp_epsilon(rho, 1e-300) <= zcdp_epsilon(rho, smallest) < math.inf
+    assert gaussian_epsilon(rho, smallest) <= zcdp_epsilon(rho, smallest)
+
+
 @calm
 @given(rhos, epsilons, deltas, st.floats(1.001, 10))
 def test_conversions_are_monotone(rho, epsilon, delta, factor):

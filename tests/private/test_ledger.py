@@ -391,6 +391,19 @@ def test_a_folder_in_its_place_is_refused(ledger):
         Ledger(Path(__file__) / "ledger.sqlite").charge("adult", [gaussian(0.1)], unit=UNIT)
 
 
+def test_the_root_folder_is_no_ledger():
+    with pytest.raises(UserError, match="which is a folder; give the path of a file"):
+        Ledger(Path("/"))
+
+
+def test_a_damaged_schema_that_is_no_text_is_refused(used):
+    """SQLite quotes the damaged text in its own message, which is then no UTF-8."""
+    file = Path(used.path)
+    file.write_bytes(file.read_bytes().replace(b"CREATE TABLE entries", b"CREATE \xff\xfeBLE entries"))
+    with pytest.raises(BudgetRefused, match="could not be read"):
+        used.accounts()
+
+
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write to a read-only folder")
 def test_a_read_only_folder_is_refused(used):
     used.path.chmod(0o400)

@@ -75,7 +75,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
         return 0.0
     rho = max(rho, _LEAST_RHO)
     target = -math.log(delta)
-    x, _ = _bracket(lambda x: rho * x * x + math.log1p(x) > target, 1e-300, 2 * math.expm1(target))
+    x, _ = _bracket(lambda x: rho * x * x + math.log1p(x) > target, 1e-300, 2 * math.sqrt(target / rho))
     gain, loss = (2 * x + 1) * rho, math.log1p(1 / x)
     return max(0.0, gain - loss + _FLOAT_ERROR * (gain + loss))
 

@@ -61,6 +61,10 @@ class Ledger:
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = (default_path() if path is None else Path(path)).expanduser().resolve()
+        if not self.path.name:
+            raise UserError(
+                f"ledger: found {str(self.path)!r}, which is a folder; give the path of a file in a folder."
+            )
         self._witness = self._beside(".witness")
 
     def charge(
@@ -173,7 +177,7 @@ class Ledger:
                 f"ledger: {self.path} was in use for {LOCK_SECONDS:g} s and could not {failed}. Try again when the "
                 "other run has made its entry."
             ) from error
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeError) as error:
             raise BudgetRefused(
                 f"ledger: {self.path} could not {failed} ({error}). Free space on the disk, give write permission to "
                 "the file and its folder, or restore both ledger files from a backup."
@@ -200,7 +204,7 @@ class Ledger:
         try:
             for pragma in ("locking_mode = EXCLUSIVE", "journal_mode = WAL", "synchronous = FULL", "fullfsync = ON"):
                 connection.execute(f"PRAGMA {pragma}").fetchall()
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeError):
             connection.close()
             raise
         return connection
