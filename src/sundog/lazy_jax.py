@@ -54,7 +54,7 @@ class Compiled(Generic[Given, Made]):
         return jax.jit(self.function, static_argnames=self.static)
 
     def __call__(self, *args: Given.args, **named: Given.kwargs) -> Made:
-        """Its result, compiled."""
+        """Compile the function at its first call, and return its result."""
         return cast(Made, self.compiled(*args, **named))
 
 

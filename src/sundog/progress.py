@@ -59,7 +59,7 @@ def listening(report: Callable[[str], None]) -> Iterator[None]:
 
 
 def is_heard() -> bool:
-    """Whether somebody listens."""
+    """Whether anyone listens to the progress."""
     return _listener.get() is not None
 
 

@@ -46,7 +46,7 @@ def test_a_copy_breaks_its_claim_and_the_ledger_knows(tmp_path):
 def test_without_held_out_rows_it_says_what_that_means(tmp_path):
     real = population(100, seed=1).to_arrow()
     found = sundog.audit_release(real, real, schema=SCHEMA, ledger=tmp_path / "l", targets=50)
-    assert found.verdict == ("Little can be told: no rows were given that the synthesizer never saw.",)
+    assert found.verdict == ("Little can be concluded: no rows were given that the synthesizer never saw.",)
     assert "membership could not be tried" in found.notes[0]
     assert "What differential privacy allows is not shown" in found.notes[1]
     assert "Membership" not in found.to_html()

@@ -241,7 +241,7 @@ def test_going_on_needs_the_same_release(place):
     assert outcome.code == 2
     assert "another number of rows (110); give the same" in outcome.stderr
     (place / "out" / "parts.json").write_text("{}")
-    assert "is damaged; begin anew with --force" in generate(place, "--resume").stderr
+    assert "is damaged; start again with --force" in generate(place, "--resume").stderr
 
 
 def test_a_number_of_rows_may_be_written_short(place):

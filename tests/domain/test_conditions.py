@@ -106,8 +106,8 @@ REFUSED = {
     "age ! 65": "this sign has no meaning here",
     "age is 65": "'missing' is expected",
     "__import__('os')": "is not a column",
-    "not " * 60 + "age > 1": "stand in each other",
-    "(" * 5000 + "age > 1": "stand in each other",
+    "not " * 60 + "age > 1": "are nested",
+    "(" * 5000 + "age > 1": "are nested",
     "a" * 20_000: "at most 10000 are read",
 }
 

@@ -53,7 +53,7 @@ def test_the_number_of_rows_is_public_or_the_best_estimate():
     )
     assert released(measurements=(precise, rough)).rows == 101
     assert released(measurements=(Measurement(one, np.array([-50, 0, 0]), 1.0, "r"),)).rows == 1
-    with pytest.raises(UserError, match="no measurement tells the number of rows; say how many with --rows"):
+    with pytest.raises(UserError, match="no measurement states the number of rows; say how many with --rows"):
         _ = released(measurements=()).rows
 
 

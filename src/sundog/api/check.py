@@ -24,7 +24,7 @@ from sundog.errors import UserError
 from sundog.private.check import BRAND, Finding, KeyCheck, TableCheck, check_rows
 from sundog.private.check_linked import LinkedCheck, check_links
 
-MEND = 0.05
+CORRECT = 0.05
 """From this share of the cells on, a finding must be corrected; below, it is worth a look."""
 
 
@@ -95,9 +95,9 @@ def verdict(found: TableCheck) -> str:
     if not found.findings:
         return "Every cell was understood as the schema declares."
     named = {column.name for column in found.columns} | {""}
-    mend = sorted({name or "lines" for name, finding in found.findings if name in named and finding.share >= MEND})
-    if mend:
-        return f"To be corrected before anything is spent: {', '.join(mend)}."
+    wrong = sorted({name or "lines" for name, finding in found.findings if name in named and finding.share >= CORRECT})
+    if wrong:
+        return f"To be corrected before anything is spent: {', '.join(wrong)}."
     return "Read well; what follows is worth a look."
 
 

@@ -186,7 +186,7 @@ def load_record(folder: Path, *, released: "Released", rows: int | None) -> Part
         parts = Parts(*(document[name] for name in ("rows", "part_rows", "seed", "where")))
         same = document["released"] == _digest(released) and rows in (None, parts.rows)
     except (KeyError, TypeError, UserError):
-        raise UserError(f"--resume: {str(folder / RECORD)!r} is damaged; begin anew with --force.") from None
+        raise UserError(f"--resume: {str(folder / RECORD)!r} is damaged; start again with --force.") from None
     if not same:
         raise UserError(
             f"--resume: {str(folder)!r} was begun with other measurements or another number of rows ({parts.rows}); give the same."

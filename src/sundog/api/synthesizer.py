@@ -166,7 +166,7 @@ class Synthesizer:
             )
         if isinstance(table, OnServer) and self.generation.adjust is not None:
             raise UserError(
-                "adjust: what it measures depends on the synthetic rows, so it cannot be told beforehand whether a server can "
+                "adjust: what it measures depends on the synthetic rows, so it is not known in advance whether a server can "
                 "count it; leave out adjust or push-down."
             )
         curator = self._curator(self._private(table, sql))

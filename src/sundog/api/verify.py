@@ -53,7 +53,7 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing differs."""
+        """Whether every check agreed with the certificate."""
         return not self.differences
 
 

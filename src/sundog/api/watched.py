@@ -23,13 +23,13 @@ class WatchedCurator(Curator):
         self.scored: list[tuple[Selection, Scores]] = []
 
     def select(self, selection: Selection, rho: float) -> list[Query]:
-        """As ever, and remembered."""
+        """As the curator does; the result is remembered."""
         chosen = super().select(selection, rho)
         self.choices.append((selection, tuple(chosen)))
         return chosen
 
     def score(self, selection: Selection, rho: float) -> Scores:
-        """As ever, and remembered."""
+        """As the curator does; the result is remembered."""
         scores = super().score(selection, rho)
         self.scored.append((selection, scores))
         return scores

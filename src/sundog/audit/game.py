@@ -34,17 +34,17 @@ class Rate:
 
     @property
     def value(self) -> float:
-        """The share."""
+        """The observed share of successes."""
         return self.hits / self.of
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Clopper and Pearson's."""
+        """The Clopper-Pearson interval of the share."""
         low, high = clopper_pearson(self.hits, self.of, confidence=CONFIDENCE)
         return float(low), float(high)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON."""
+        """The share and its interval as plain JSON."""
         return {"hits": self.hits, "of": self.of, "rate": self.value, "interval": list(self.interval)}
 
 

@@ -34,7 +34,7 @@ from sundog.errors import UserError
 LONGEST = 10_000
 """This many characters a condition may have."""
 DEEPEST = 50
-"""This many parentheses and negations may stand in each other."""
+"""The most parentheses and negations that may be nested."""
 
 Runs = tuple[tuple[int, int], ...]
 """Half-open runs of codes, in order, none touching the next."""
@@ -167,7 +167,7 @@ class _Reader:
 
     def _single(self, *, negated: bool, depth: int) -> Condition:
         if depth > DEEPEST:
-            self._refuse(f"more than {DEEPEST} parentheses and negations stand in each other")
+            self._refuse(f"more than {DEEPEST} parentheses and negations are nested")
         if self._take("not"):
             return self._single(negated=not negated, depth=depth + 1)
         if self._take("("):

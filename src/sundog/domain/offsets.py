@@ -76,7 +76,9 @@ def read_offsets(fields: Sequence[FieldModel], plain: Mapping[str, Column]) -> d
     taken = {*plain, *found}
     for name, column in found.items():
         if column.name in taken:
-            raise UserError(f"field {name!r}: its distance is called {column.name!r}, as a field is; rename that one.")
+            raise UserError(
+                f"field {name!r}: its distance is called {column.name!r}, which is also the name of a field; rename that one."
+            )
     return found
 
 
@@ -147,7 +149,7 @@ def _reach(field: FieldModel, distance: Numeric, base: Numeric, step: Fraction) 
     upper = upper if bounds.maximum is None else min(upper, unit(bounds.maximum, ROUND_FLOOR))
     if lower > upper:
         raise UserError(
-            f"field {field.name!r}: {base.name!r} and the offset lead nowhere between its own minimum and maximum; correct the "
+            f"field {field.name!r}: {base.name!r} and the offset leave no value between its own minimum and maximum; correct the "
             "bounds."
         )
     if max(abs(lower), abs(upper)) > GRID_LIMIT // 2:

@@ -40,7 +40,7 @@ class Rows:
         return len(self.codes[0])
 
     def column(self, name: str) -> Int[np.ndarray, " rows"]:
-        """One column's codes."""
+        """The codes of one column, one per row."""
         return self.codes[self.schema.position(name)]
 
     def cells(self, axis: Axis) -> Int[np.ndarray, " rows"]:
@@ -78,7 +78,7 @@ class Rows:
     def to_arrow(self, *, before: int = 0, total: int | None = None) -> pa.Table:
         """The values as a user knows them: labels, numbers, dates, null for missing; identifiers renumbered.
 
-        Weights, where there are any, are a last column `weight`. Of rows that are some of `total`, so many come `before`.
+        Weights, where there are any, are a last column `weight`. Where the rows are a part of `total` rows, `before` is the number of rows before them.
         """
         return self._table(as_text=False, before=before, total=total)
 

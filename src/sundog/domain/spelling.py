@@ -49,5 +49,5 @@ def read_format(field: FieldModel) -> str | None:
                 f"{', '.join(DIRECTIVES)} (%d, %m and %H also read one digit)."
             )
     if "%" not in pattern:
-        raise UserError(f"field {field.name!r}: format {pattern!r} is no pattern; write one such as %d.%m.%Y.")
+        raise UserError(f"field {field.name!r}: format {pattern!r} is not a pattern; write one such as %d.%m.%Y.")
     return pattern

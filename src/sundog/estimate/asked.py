@@ -53,7 +53,7 @@ class Ground:
         return values.reshape(shape)
 
     def piece(self, column: str) -> Pieces:
-        """One column's pieces."""
+        """The pieces that one column is cut into."""
         return self.pieces[self.table.columns.index(column)]
 
     def held(self, where: Condition | None) -> Float[np.ndarray, "..."]:
@@ -78,7 +78,7 @@ class Asked:
 
     @property
     def table(self) -> Table:
-        """The estimated table."""
+        """The estimated table that the answers are computed from."""
         return self.ground.table
 
     @property

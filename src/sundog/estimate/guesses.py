@@ -93,7 +93,7 @@ class _Case:
 
     @property
     def column(self) -> Categorical | Numeric:
-        """The statistic's column."""
+        """The column whose statistic is asked for."""
         return self.rows.schema.column(str(self.statistic.column))
 
     @property

@@ -109,7 +109,7 @@ class Metric(Protocol[Subject_contra]):
 
     @property
     def better(self) -> Better:
-        """Which way is good."""
+        """Whether lower or higher values are better."""
 
     @property
     def needs(self) -> Needs:

@@ -24,7 +24,7 @@ Shares = Float[np.ndarray, " cells"]
 
 @dataclass(frozen=True)
 class JensenShannon:
-    """Mean Jensen-Shannon distance."""
+    """The mean Jensen-Shannon distance of the columns."""
 
     name = "js_distance"
     summary = "mean Jensen-Shannon distance of the columns' distributions (0: identical, 1: disjoint)"

@@ -62,7 +62,7 @@ def available() -> bool:
 
 
 def require() -> None:
-    """Refuse without scikit-learn."""
+    """Refuse with a message if scikit-learn is not installed."""
     if not available():
         raise UserError("learning: it needs scikit-learn, which is not installed; run: pip install 'sundog[eval]'.")
 

@@ -27,7 +27,7 @@ LEAST, MOST = 0.05, 0.95
 
 @dataclass(frozen=True)
 class Counting:
-    """3-sparse counting queries."""
+    """The error of random counting queries over three columns."""
 
     name = "counting"
     summary = "relative error of 200 random 3-sparse counting queries that 5 % to 95 % of the real rows satisfy"
@@ -45,7 +45,7 @@ class Counting:
 
 @dataclass(frozen=True)
 class Thresholding:
-    """3-sparse linear thresholding queries."""
+    """The error of random linear thresholding queries over three columns."""
 
     name = "thresholding"
     summary = "relative error of 200 random 3-sparse linear thresholding queries"

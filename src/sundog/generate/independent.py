@@ -50,7 +50,7 @@ class Independent:
         return in_registry(FITS, query)
 
     def init(self, key: Key, schema: Schema) -> IndependentState:
-        """Every column uniform."""
+        """A state in which every column is uniform."""
         leaves = [uniform_leaves(column) for column in schema.columns]
         return IndependentState(schema, tuple(ColumnModel(leaf.axis, leaf.proportions) for leaf in leaves))
 

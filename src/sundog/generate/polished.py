@@ -53,7 +53,7 @@ class Polished:
         return PolishedState(table, GeneticState(self.projection.sample(key, table, rows=self.rows)))
 
     def fit(self, key: Key, state: PolishedState, *, released: Released) -> PolishedState:
-        """Project, round, search."""
+        """Fit by projection, round the rows, then search from them."""
         check_measured(self, released)
         fit_key, round_key, search_key = split(key, 3)
         table = self.projection.fit(fit_key, state.table, released=released)

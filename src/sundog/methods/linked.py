@@ -19,7 +19,7 @@ from sundog.methods.loop import Keep, Report, measure_first, rounds
 from sundog.methods.plan import ColumnPlan, Expected, PairPlan, expected
 from sundog.methods.recipe import First, Recipe
 from sundog.methods.recipes import METHODS
-from sundog.postprocess.linked import mend
+from sundog.postprocess.linked import repair
 from sundog.private.curator import Curator
 from sundog.queries import Marginal, Query
 from sundog.random.keys import Key
@@ -45,7 +45,7 @@ class ViewCurator:
 
     @property
     def schema(self) -> Schema:
-        """The view's columns."""
+        """The schema of the view's columns."""
         return _schema(self.curator).of_view(self.view)
 
     @property
@@ -165,4 +165,4 @@ def _schema(curator: Curator) -> LinkedSchema:
 
 def fit_tables(key: Key, released: Released, *, search: LinkedSearch) -> LinkedState:
     """Tables that have what was released, and satisfy all that is declared of them."""
-    return search.fit(key, released, mend=mend)
+    return search.fit(key, released, repair=repair)

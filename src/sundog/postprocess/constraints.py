@@ -6,7 +6,7 @@ a constraint, in this order:
 1. An equality is solved for its last column, where the bounds do not allow that for the others as well.
 2. Otherwise the constraint's columns are taken from a row that satisfies it and agrees on one of them (hot deck): the row
    keeps that value and all its other columns, and combinations stay as common as among the rows that satisfy it.
-3. Without any such row, an inequality is solved likewise and lands on its limit.
+3. Without any such row, an inequality is solved in the same way, at its limit.
 4. A functional dependency follows its public map, else the most common value among the synthetic rows with the same
    determining values.
 
@@ -87,10 +87,10 @@ def repaired(key: Key, rows: Rows, *, fixed: frozenset[str] = frozenset()) -> Ro
         return rows
     repair_key, copy_key = split(key, 2)
     dependencies = Dependencies.learn(rules.dependencies, rows)
-    mended = _mended(repair_key, rows, rules, dependencies, fixed=fixed)
-    fine = _all_hold(mended, rules, dependencies)
+    after = _after_repairs(repair_key, rows, rules, dependencies, fixed=fixed)
+    fine = _all_hold(after, rules, dependencies)
     free = [place for place, name in enumerate(rows.schema.names) if name not in fixed]
-    codes = list(mended.codes)
+    codes = list(after.codes)
     left = _from_others(
         copy_key, codes, free, rows.schema, fine=fine, fits=lambda tried: _all_hold(tried, rules, dependencies)
     )
@@ -137,11 +137,11 @@ def violations(rows: Rows) -> dict[str, int]:
 
 def _satisfying(key: Key, rows: Rows, rules: Rules, dependencies: Dependencies) -> Rows:
     """The rows after repair, without those that could not be repaired."""
-    mended = _mended(key, rows, rules, dependencies)
-    return mended.take(np.flatnonzero(_all_hold(mended, rules, dependencies)))
+    after = _after_repairs(key, rows, rules, dependencies)
+    return after.take(np.flatnonzero(_all_hold(after, rules, dependencies)))
 
 
-def _mended(
+def _after_repairs(
     key: Key, rows: Rows, rules: Rules, dependencies: Dependencies, *, fixed: frozenset[str] = frozenset()
 ) -> Rows:
     """The rows after repair."""
@@ -167,7 +167,7 @@ def _all_hold(rows: Rows, rules: Rules, dependencies: Dependencies) -> Bool[np.n
 def _repair(
     key: Key, rule: RowConstraint, codes: list[Int[np.ndarray, " rows"]], schema: Schema, fixed: frozenset[str]
 ) -> None:
-    """Mend, in place, the rows that break one constraint."""
+    """Repair, in place, the rows that break one constraint."""
     satisfied = holds(rule, Rows(schema, tuple(codes)))
     if satisfied.all():
         return

@@ -20,7 +20,7 @@ def hot_deck(
     broken: Int[np.ndarray, " broken"],
     donors: Int[np.ndarray, " donors"],
 ) -> None:
-    """Mend the broken rows' columns at `places`, in place; nothing happens where there is no donor."""
+    """Repair the broken rows' columns at `places`, in place; nothing happens where there is no donor."""
     if not len(broken) or not len(donors):
         return
     anchor_key, pick_key = split(key, 2)

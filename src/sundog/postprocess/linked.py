@@ -43,7 +43,7 @@ class Wide:
         return Rows(schema, tuple(codes for _, codes in self.columns.values()))
 
 
-def mend(key: Key, schema: LinkedSchema, tables: Mapping[str, TableRows], name: str) -> TableRows:
+def repair(key: Key, schema: LinkedSchema, tables: Mapping[str, TableRows], name: str) -> TableRows:
     """The rows of a table with all that is declared of them made true; their number, parents and order stay."""
     package, made = schema.package, tables[name]
     table = package.table(name)
@@ -56,8 +56,8 @@ def mend(key: Key, schema: LinkedSchema, tables: Mapping[str, TableRows], name: 
     if not wide.rules or not len(made):
         return made
     fixed = frozenset(wide.columns) - set(own)
-    mended = repaired(key, wide.rows(), fixed=fixed)
-    return TableRows(made.columns | {column: mended.column(column) for column in own}, made.parent)
+    after = repaired(key, wide.rows(), fixed=fixed)
+    return TableRows(made.columns | {column: after.column(column) for column in own}, made.parent)
 
 
 def broken(package: Package, tables: Mapping[str, TableRows]) -> dict[str, int]:

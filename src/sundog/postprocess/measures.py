@@ -167,7 +167,7 @@ def _moments_released(names: Sequence[str], released: Released) -> list[Query]:
 
 
 def shown(rows: Rows, column: Column, outside: float) -> tuple[int, int] | None:
-    """The range of a column's codes in the synthetic rows, but for this share of them on each side.
+    """The range of a column's codes in the synthetic rows, without this share of them on each side.
 
     None where it is all of the bounds, or one value.
     """

@@ -18,7 +18,7 @@ agree to exp(-2^80)). As u is uniform and independent of y, and later choices se
 except with probability 2 exp(-t^2/2), for the centre c of either neighbour; |y-c| <= sigma (sqrt d + t + mu) except
 with exp(-t^2/2). So over d coordinates in total |log(q/p)| <= a = t h (sqrt d + t + mu)/(sigma sqrt 12) + d h^2/(8 sigma^2),
 outside probability 5 exp(-t^2/2), and delta_lattice(epsilon) <= e^a delta(epsilon - 2a) + 5 exp(-t^2/2). With t = 12,
-mu <= 2^10 and d <= 2^46 (decades of drawing) a < 2^-15 and the rest is below 1e-30: hence SLACK. A claim below
+mu <= 2^10 and d <= 2^46 (decades of drawing) a < 2^-15 and the rest is below 1e-30: this is why SLACK is enough. A claim below
 LEAST_EPSILON or LEAST_DELTA, or one that the slack makes worse, is converted as zCDP, which the discrete Gaussian
 satisfies exactly.
 

@@ -297,7 +297,7 @@ def _public_rows(source: Source, schema: Schema, unit: PrivacyUnit) -> int | Non
 
 
 class _Length:
-    """Counts rows."""
+    """A tally that counts rows."""
 
     tallies = (Tally(),)
 

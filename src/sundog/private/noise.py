@@ -131,7 +131,7 @@ def threshold(scale: float, delta: float, *, rows: int) -> int:
 
 
 def _drawn(mechanism: Callable[[], Any], cells: int) -> Int[np.ndarray, " cells"]:
-    """What a mechanism makes of so many zeros, on all cores: the library lets go of Python's lock while it draws.
+    """The noise that a mechanism adds to zeros, one per cell, drawn on all cores: the library releases Python's lock while it draws.
 
     Each stretch of cells has draws of its own from the operating system, so that their number and order do not matter.
     """

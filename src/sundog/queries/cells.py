@@ -59,7 +59,7 @@ class Cells:
         return self.sensitivity_squared(neighbours)
 
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
-        """1."""
+        """One row changes a cell by at most 1."""
         return Fraction(1)
 
     def block_l1(self, neighbours: Neighbours) -> Fraction:

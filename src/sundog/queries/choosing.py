@@ -23,7 +23,7 @@ def numeric_names(schema: Schema) -> list[str]:
 
 
 def label_names(schema: Schema) -> list[str]:
-    """The categorical columns."""
+    """The names of the categorical columns."""
     return [column.name for column in schema.columns if not isinstance(column, Numeric)]
 
 

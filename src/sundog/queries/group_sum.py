@@ -47,7 +47,7 @@ class GroupSums(OneBlock):
 
     @property
     def size(self) -> int:
-        """One sum a group."""
+        """One sum per group."""
         return self.group.size
 
     def sensitivity_squared(self, neighbours: Neighbours) -> Fraction:

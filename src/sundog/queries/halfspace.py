@@ -61,7 +61,7 @@ class Halfspaces:
 
     @property
     def size(self) -> int:
-        """Directions times thresholds."""
+        """The number of directions times the number of thresholds."""
         return self.thresholds.size
 
     def sensitivity_squared(self, neighbours: Neighbours) -> Fraction:
@@ -139,7 +139,7 @@ class Halfspaces:
         return f"{directions} x {thresholds} halfspaces over {len(self.columns)} columns"
 
     def to_json(self) -> dict[str, Any]:
-        """Directions and thresholds."""
+        """The directions and thresholds as plain JSON."""
         lists = {"theta": self.theta.tolist(), "thresholds": self.thresholds.tolist()}
         return {"query": "halfspaces", "columns": list(self.columns), **lists}
 

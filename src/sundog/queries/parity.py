@@ -77,7 +77,7 @@ class Parity(OneBlock):
         return self.sensitivity_squared(neighbours)
 
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
-        """1."""
+        """One row changes a parity by at most 1."""
         return Fraction(1)
 
     def add(self, rows: Rows, totals: Int[np.ndarray, " cells"]) -> None:
@@ -93,11 +93,11 @@ class Parity(OneBlock):
         return (agreeing % 2).reshape(len(rows), self.size)
 
     def describe(self) -> str:
-        """The columns."""
+        """Name the columns of the parities."""
         return f"parities of {self.marginal.describe()}"
 
     def to_json(self) -> dict[str, Any]:
-        """The axes."""
+        """The axes as plain JSON."""
         return {**self.marginal.to_json(), "query": "parities"}
 
     @classmethod

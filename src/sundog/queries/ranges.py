@@ -64,7 +64,7 @@ class Ranges:
 
     @property
     def tallies(self) -> tuple[Tally, ...]:
-        """One per query."""
+        """One tally per query."""
         return tuple(Tally(within=conditions) for conditions in self.conditions)
 
     @property

@@ -79,7 +79,7 @@ class SigmoidSum(OneBlock):
         return Fraction(int(self.table.max()) - least)
 
     def sensitivity_linf(self, neighbours: Neighbours) -> Fraction:
-        """There is one answer."""
+        """The same as L1, because there is one answer."""
         return self.sensitivity_l1(neighbours)
 
     def add(self, rows: Rows, totals: Int[np.ndarray, " one"]) -> None:

@@ -46,7 +46,7 @@ class BinaryTree(OneBlock):
 
     @property
     def tallies(self) -> tuple[Tally, ...]:
-        """One per table."""
+        """One tally per table of the tree."""
         return tuple(Tally(table.axes) for table in self.tables)
 
     @cached_property

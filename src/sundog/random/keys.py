@@ -37,7 +37,7 @@ def split(key: Key, count: int) -> list[Key]:
 
 
 def words(key: Key, count: int) -> Int[np.ndarray, " count"]:
-    """Independent 64-bit words."""
+    """Independent 64-bit random words."""
     return _philox(key).random_raw(count)
 
 

@@ -53,7 +53,7 @@ class Released:
             return float(self.public_rows), 0.0
         totals = [(m.values.sum(), m.query.size * m.stddev**2) for m in self.measurements if m.query.partition]
         if not totals:
-            raise UserError("released: no measurement tells the number of rows; say how many with --rows.")
+            raise UserError("released: no measurement states the number of rows; say how many with --rows.")
         precision = sum(1 / variance for _, variance in totals)
         return float(sum(total / variance for total, variance in totals) / precision), float(precision**-0.5)
 
@@ -86,7 +86,7 @@ class Released:
 
     @staticmethod
     def from_json(document: Mapping[str, Any]) -> "Released":
-        """What `to_json` wrote."""
+        """Read the document that `to_json` wrote."""
         return Released(**read_parts(document))
 
     def with_measurements(self, measurements: tuple[Measurement, ...]) -> "Released":

@@ -76,7 +76,7 @@ def release_verdict(document: Document) -> tuple[str, ...]:
     if beyond:
         return (f"Attacks reach more than the certificate allows: {_named(beyond)}. Do not release this table.",)
     if not judged:
-        return ("Little can be told: no rows were given that the synthesizer never saw.",)
+        return ("Little can be concluded: no rows were given that the synthesizer never saw.",)
     works = [each for each in judged if each["works"]]
     if not works:
         lead = f"None of {len(judged)} attacks finds people in the table more often than people who are not in it."

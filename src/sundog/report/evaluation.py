@@ -76,7 +76,7 @@ def _relations(table: Mapping[str, Any], ceiling: Mapping[str, Any], floor: Mapp
 
 def _told_apart(auc: float) -> str:
     word = "barely" if auc < 0.6 else "to some extent" if auc < 0.75 else "well" if auc < 0.9 else "nearly always"
-    return f"Detection: a model can tell synthetic from real rows {word} (AUC {auc:.2f}; 0.5 is a coin toss)."
+    return f"Detection: a model can distinguish synthetic from real rows {word} (AUC {auc:.2f}; 0.5 is a coin toss)."
 
 
 def evaluation_fragment(document: Mapping[str, Any]) -> str:

@@ -45,7 +45,7 @@ class Card:
 
 
 def write_report(released: Released, rows: Rows, path: Path, *, method: str, unsupported: Sequence[str] = ()) -> None:
-    """Write report.html."""
+    """Write the page report.html."""
     path.write_text(report_page(released, rows, method=method, unsupported=unsupported), encoding="utf-8")
 
 

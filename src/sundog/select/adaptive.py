@@ -32,7 +32,7 @@ ROUNDS, TABLES, THRESHOLDS = 10, 3, 50
 NOISY = 2e6
 """Tables are chosen in rounds where the noise of one shot, summed over the cells of a table, is more than this many rows."""
 MANY = 50_000
-"""Thresholds are chosen in rounds where there are more than so many."""
+"""Thresholds are chosen in rounds where there are more than this many."""
 
 
 @dataclass(frozen=True)
@@ -75,17 +75,17 @@ class Adaptive:
 
     @property
     def reads_model(self) -> bool:
-        """Where something is chosen."""
+        """True where something is chosen."""
         return self.selects
 
     @property
     def refits(self) -> bool:
-        """Where something is chosen."""
+        """True where something is chosen."""
         return self.selects
 
     @property
     def measures_all(self) -> bool:
-        """Where nothing is chosen."""
+        """True where nothing is chosen."""
         return not self.selects
 
     def _at_once(self, *, tables: bool) -> bool:
@@ -100,7 +100,7 @@ class Adaptive:
         return replace(self, weights=weights)
 
     def accepts(self, query: Query) -> bool:
-        """Every query."""
+        """The rule can choose among queries of every class."""
         return True
 
     def split(self, workload: tuple[Query, ...]) -> tuple[Query, ...]:

@@ -61,7 +61,7 @@ class Splits(Protocol):
     """A rule that may measure other queries than the workload's own."""
 
     def split(self, workload: tuple[Query, ...]) -> tuple[Query, ...]:
-        """What it may measure."""
+        """The queries that the rule may measure."""
 
 
 @runtime_checkable

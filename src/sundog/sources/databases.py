@@ -34,7 +34,7 @@ def open_database(path: str, sql: str | None) -> DuckTable:
 def open_queries(data: str, queries: Mapping[str, str]) -> dict[str, DuckTable]:
     """The rows of several queries on one database, all of one snapshot.
 
-    One connection has them all, but for a DuckDB file, to which nobody can write while it is open for reading.
+    One connection has them all, except for a DuckDB file, to which nobody can write while it is open for reading.
     """
     if is_address(data):
         database = connect_address(data)

@@ -194,7 +194,7 @@ class DuckTable:
         folded = [column.lower() for column in kept]
         if len(set(folded)) < len(folded):  # not named: a first row that is no header would be a record
             raise UserError(
-                f"{self.label}: two of its columns differ by case only, which SQL cannot tell apart; rename one."
+                f"{self.label}: two of its columns differ by case only, which SQL cannot distinguish; rename one."
             )
         columns = [
             f"{raw.as_text() if self.untyped or raw.others else raw.sql} AS {identifier(column)}"

@@ -102,7 +102,7 @@ def numpy_of(array: pa.Array) -> Int[np.ndarray, " rows"]:
 
 
 def flags_of(array: pa.Array) -> Bool[np.ndarray, " rows"]:
-    """Truths without nulls."""
+    """The booleans of an array without nulls."""
     return numpy_of(array.cast(pa.uint8())).astype(bool)
 
 

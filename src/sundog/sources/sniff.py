@@ -101,7 +101,7 @@ def _encoding(head: bytes, *, good: int, bad: int, undefined: bool) -> tuple[str
     if not bad:
         return "utf-8", "The file is UTF-8." if good else "The file is plain ASCII."
     if good >= bad:
-        return "utf-8", f"The file is UTF-8 but for {bad:,} lines, whose broken characters cannot be read."
+        return "utf-8", f"The file is UTF-8 except for {bad:,} lines, whose broken characters cannot be read."
     found = "latin-1" if undefined else "windows-1252"
     return found, f"{bad:,} lines are not UTF-8, and read well as {found}."
 

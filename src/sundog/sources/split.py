@@ -99,7 +99,7 @@ class Block:
 
     @property
     def bytes(self) -> Bytes:
-        """The bytes themselves."""
+        """The bytes of the buffer."""
         return self.words.view(np.uint8)[: self.size]
 
 

@@ -13,7 +13,7 @@ from sundog.errors import UserError
 Kind = Literal["column", "columns", "operator", "number", "text", "lines"]
 
 MOST_DIGITS = 40
-"""A number may have so many."""
+"""The most digits that a number may have."""
 
 
 @dataclass(frozen=True)

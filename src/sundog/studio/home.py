@@ -82,7 +82,7 @@ class Project:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What project.json says."""
+        """The content of project.json."""
         return self.read("project") or {}
 
     @property
@@ -97,7 +97,7 @@ class Project:
 
     @property
     def dataset(self) -> str:
-        """The ledger's account."""
+        """The account of the ledger that the table spends from."""
         return str(self.facts["dataset"])
 
     @property

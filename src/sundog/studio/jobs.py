@@ -75,17 +75,17 @@ class Job:
 
     @property
     def state(self) -> State:
-        """Where it stands."""
+        """The state of the job; it is running until it has an outcome."""
         return self.outcome.get("state", "running")
 
     @property
     def running(self) -> bool:
-        """Whether it goes on."""
+        """Whether it still runs."""
         return self.state == "running"
 
     @property
     def steps(self) -> list[str]:
-        """What the worker has told so far."""
+        """The messages of the worker so far."""
         with contextlib.suppress(OSError):
             return (self.folder / "events").read_text(encoding="utf-8").splitlines()
         return []

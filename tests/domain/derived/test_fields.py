@@ -192,7 +192,7 @@ WRONG = [
     ("insured and insured or insured", "parentheses"),
     ("count 3", "an operator or the end"),
     ("(count", "')' is expected"),
-    ("(" * 60 + "count" + ")" * 60, "parentheses stand in each other"),
+    ("(" * 60 + "count" + ")" * 60, "parentheses are nested"),
     ("new + 1", "needs itself"),
     ("1" * 3000, "at most 2000"),
 ]

@@ -8,7 +8,7 @@
                 | "(" expression ")" | "-" single | "not" single
 
 Every expression has a type (number, text, truth, date, moment, duration), checked when the schema is read. It is total: a
-missing value makes the result missing (but for `if`, `first` and `is missing`), a division by zero too, and nothing that a
+missing value makes the result missing (except in `if`, `first` and `is missing`), a division by zero too, and nothing that a
 row holds can raise an error. Numbers are fractions, so nothing is rounded before the field's own decimals.
 """
 

@@ -130,7 +130,7 @@ class _Reader:
 
     def _single(self, depth: int) -> Node:
         if depth > DEEPEST:
-            self.refuse(f"more than {DEEPEST} parentheses stand in each other")
+            self.refuse(f"more than {DEEPEST} parentheses are nested")
         if self.place >= len(self.tokens):
             self.refuse("a value is expected")
         kind, text, _ = self.tokens[self.place]

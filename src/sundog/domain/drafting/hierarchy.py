@@ -1,8 +1,8 @@
 """Parents for codes, by what they begin with: E11.9 and E11.0 under E11, 10115 and 10117 under 101. Pure.
 
 Codes of ICD, NACE, zip areas and the like are written from the coarse to the fine. The parent is the longest beginning, of
-one length for all, that so many codes share on average that those too rare to be measured have company. That the
-beginning means something is a guess, which the field's `why` says.
+one length for all, that several codes share on average, so that codes too rare to be measured are joined with others. That the
+beginning means something is a guess; the field's `why` says so.
 """
 
 from collections.abc import Sequence

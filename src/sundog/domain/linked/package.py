@@ -153,7 +153,9 @@ def _parents_first(root: str, links: Mapping[str, tuple[str, str, str] | None]) 
         ordered += [child for child, link in links.items() if link is not None and link[1] == name]
     lost = [name for name in links if name not in ordered]
     if lost:
-        raise UserError(f"package: the tables {_listed(lost)} hang in a circle and not below the root {root!r}.")
+        raise UserError(
+            f"package: the tables {_listed(lost)} refer to each other in a circle instead of to the root {root!r}."
+        )
     return ordered
 
 

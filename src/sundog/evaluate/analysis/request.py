@@ -76,7 +76,7 @@ def _regression(text: str, schema: Schema) -> Analysis:
     outcome = _column(text, said[1], schema)
     named = tuple(tuple(_column(text, part, schema).name for part in term.groups() if part) for term in terms if term)
     if any(outcome.name in term or len(set(term)) < len(term) for term in named) or len(set(named)) < len(named):
-        raise UserError(f"analysis {text.strip()!r}: a column explains itself or stands twice; name each once.")
+        raise UserError(f"analysis {text.strip()!r}: a column explains itself or is named twice; name each once.")
     if isinstance(outcome, Numeric):
         if said[2] is not None:
             raise UserError(f"analysis {text.strip()!r}: {outcome.name!r} is a number; leave '= label' out.")

@@ -57,7 +57,7 @@ class GeneticState:
 
 @dataclass(frozen=True)
 class Genetic:
-    """The search's settings."""
+    """The genetic search, with its settings."""
 
     rows: Annotated[int | None, "N'; by default as many as the table has, at most 100,000.", Range(1, 10**7)] = None
     mutations: Annotated[
@@ -104,7 +104,7 @@ class Genetic:
         return GeneticState(uniform_start(key, schema, rows=self.rows or UNFITTED_ROWS))
 
     def init_public(self, key: Key, schema: Schema, *, public: Rows) -> GeneticState:
-        """The public rows."""
+        """A state that starts from the public rows."""
         return GeneticState(public, public=public)
 
     def fit(self, key: Key, state: GeneticState, *, released: Released) -> GeneticState:

@@ -26,7 +26,7 @@ from sundog.released.per_view import linked_schema, of_view
 
 MOST_ROWS = 200_000
 Codes = Int[np.ndarray, " rows"]
-Mend = Callable[[Key, LinkedSchema, Mapping[str, TableRows], str], TableRows]
+Repair = Callable[[Key, LinkedSchema, Mapping[str, TableRows], str], TableRows]
 """Makes the rows of a table satisfy what is declared of them, given the tables above it."""
 
 
@@ -50,15 +50,15 @@ class LinkedSearch:
     def __post_init__(self) -> None:
         check_declared(self)
 
-    def fit(self, key: Key, released: Released, *, mend: Mend) -> LinkedState:
+    def fit(self, key: Key, released: Released, *, repair: Repair) -> LinkedState:
         """All tables, from the root down, each repaired before the next one is made below it."""
         schema = linked_schema(released)
         tables: dict[str, TableRows] = {}
         for each, table in zip(split(key, len(schema.package.tables)), schema.package.tables, strict=True):
-            make_key, mend_key = split(each, 2)
+            make_key, repair_key = split(each, 2)
             root = table.parent is None
             made = self._root(make_key, released, schema) if root else self._child(make_key, table, released, tables)
-            tables[table.name] = mend(mend_key, schema, tables | {table.name: made}, table.name)
+            tables[table.name] = repair(repair_key, schema, tables | {table.name: made}, table.name)
         return LinkedState(schema, tables)
 
     def _root(self, key: Key, released: Released, schema: LinkedSchema) -> TableRows:

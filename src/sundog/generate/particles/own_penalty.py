@@ -41,11 +41,11 @@ class OwnPenalty:
 
     @property
     def coordinates(self) -> tuple[int, ...]:
-        """All of them."""
+        """The coordinates that the penalty uses: all of them."""
         return tuple(range(self.embedding.coordinates))
 
     def strength_at(self, progress: Any, numpy_like: ModuleType) -> Any:
-        """The same all along."""
+        """The same strength at every step."""
         return self.strength
 
     def gradient(self, positions: Any, numpy_like: ModuleType) -> Any:

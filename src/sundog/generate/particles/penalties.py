@@ -65,7 +65,7 @@ class Protected(OfLinearForm):
     strength: float
 
     def strength_at(self, progress: Any, numpy_like: ModuleType) -> Any:
-        """Falling to nothing."""
+        """The strength at a step: it falls to zero over the descent."""
         return self.strength * numpy_like.maximum(0.0, 1 - progress / FADED)
 
     def value(self, projections: Any, numpy_like: ModuleType) -> Any:
@@ -94,7 +94,7 @@ class Bound(OfLinearForm):
     equal: bool = False
 
     def strength_at(self, progress: Any, numpy_like: ModuleType) -> Any:
-        """The same all along."""
+        """The same strength at every step."""
         return self.strength
 
     def value(self, projections: Any, numpy_like: ModuleType) -> Any:

@@ -3,7 +3,7 @@
 The search changes one cell at a time. Where columns follow each other closely (the length, width and weight of a stone) no
 single change of independent columns improves much, and it would end far from the tables. So rows start from the tree of
 pairs with the most mutual information: at its roots independent columns, every other column given its neighbour. Draws are
-systematic, so that the tables of the tree come out as given, but for rounding.
+systematic, so that the tables of the tree come out as given, up to rounding.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -27,7 +27,7 @@ class Maker(Protocol):
         """How the rows are held and what is asked of them."""
 
     def __call__(self, params: Params, known: Known, sharpness: Any, *, hard: bool = False) -> Matrix:
-        """The feature matrix."""
+        """Compute the feature matrix of the parameters."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Position:
 
 
 def started(params: Params, problem: Problem, *, descent: Descent, sharpness: dict[Kind, float]) -> Position:
-    """Adam at rest."""
+    """The state of Adam before its first step."""
     moments = optax.scale_by_adam().init(params)
     matrix = _soft(params, problem.known, _pair(sharpness), maker=problem.maker)
     return Position(params, moments, matrix, (descent.rate, descent.number_rate))

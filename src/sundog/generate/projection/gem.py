@@ -49,7 +49,7 @@ LESSON_RATE = 0.003
 
 @dataclass(frozen=True)
 class NetworkMaker:
-    """Weights to features."""
+    """Makes features from the weights of the network."""
 
     frame: Frame
 
@@ -64,7 +64,7 @@ class NetworkMaker:
         return dict(zip(self.frame.schema.names, parts, strict=True))
 
     def __call__(self, params: Params, known: Known, sharpness: Any, *, hard: bool = False) -> Matrix:
-        """The feature matrix."""
+        """Compute the feature matrix from the weights."""
         soft = {"logits": self.logits(params), "numbers": {}, "absent": {}}
         return features(soft, known, sharpness, frame=self.frame, hard=hard)
 
@@ -90,7 +90,7 @@ class GenerativeNetwork:
         check_declared(self)
 
     def supports(self, query: Query) -> bool:
-        """Marginals and trees."""
+        """Whether the projection fits this class of queries."""
         return fits_soft_cells(query)
 
     def init(self, key: Key, schema: Schema) -> NetworkState:

@@ -55,7 +55,7 @@ class SoftMaker:
     simplex: Simplex = "softmax"
 
     def __call__(self, params: Params, known: Known, sharpness: Any, *, hard: bool = False) -> Matrix:
-        """The feature matrix."""
+        """Compute the feature matrix of the soft rows."""
         return features(params, known, sharpness, frame=self.frame, simplex=self.simplex, hard=hard)
 
 
@@ -71,7 +71,7 @@ class RelaxedProjection:
         check_declared(self)
 
     def supports(self, query: Query) -> bool:
-        """Marginals and trees."""
+        """Whether the projection fits this class of queries."""
         return fits_soft_cells(query)
 
     def init(self, key: Key, schema: Schema) -> SoftTable:

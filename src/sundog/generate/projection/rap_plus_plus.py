@@ -74,7 +74,7 @@ class Annealing:
     ] = 128.0
 
     def start(self, *, warm: bool) -> float:
-        """Where to begin."""
+        """The sharpness with which a descent begins; a later round (`warm`) starts sharper."""
         return min(max(self.first, self.again), self.last) if warm else self.first
 
     def __post_init__(self) -> None:

@@ -32,7 +32,7 @@ def codebook(schema: Schema, tables: Tables | None) -> list[Entry]:
         for each in schema.derived
     ]
     numbered = [
-        Entry(each.name, "identifier", (), "", "renumbered; tells nothing of the real one")
+        Entry(each.name, "identifier", (), "", "renumbered; says nothing about the real one")
         for each in schema.identifiers
         if each.regenerate
     ]

@@ -35,12 +35,12 @@ MOST_TEXT = 2_600_000
 
 
 def write_explore(released: Released, rows: Rows, path: Path, *, method: str) -> None:
-    """Write explore.html."""
+    """Write the page explore.html."""
     path.write_text(explore_page(released, rows, method=method), encoding="utf-8")
 
 
 def explore_page(released: Released, rows: Rows, *, method: str) -> str:
-    """explore.html as text."""
+    """The text of the page explore.html."""
     evidence = Evidence(released) if released.tells_rows else None
     with threadpool_limits(limits=1):  # many small products, which threads only slow down
         tables = None if evidence is None else tables_of(evidence, targets=released.schema.targets)

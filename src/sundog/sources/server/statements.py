@@ -1,4 +1,4 @@
-"""The SQL that counts on a server: rows encoded once, at most so many of each unit, and every tally counted over their codes.
+"""The SQL that counts on a server: rows encoded once, those of each unit bounded, and every tally counted over their codes.
 
     WITH coded AS MATERIALIZED (codes of all rows, bounded)
     SELECT tally, place, count ... GROUP BY place UNION ALL ...
@@ -18,9 +18,9 @@ from sundog.sources.server.codes import ServerColumn, code_sql, unit_sql
 from sundog.sources.units import HASH_DIGITS, UNIT
 
 PASSES = 64
-"""So many passes over the codes at most in one statement; each statement encodes the rows anew."""
+"""The most passes over the codes in one statement; each statement encodes the rows again."""
 COUNTS = 400
-"""So many counts at most in one pass."""
+"""The most counts in one pass."""
 ARGUMENTS = 90
 """A function takes a hundred arguments at most."""
 

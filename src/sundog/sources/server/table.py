@@ -83,11 +83,11 @@ class ServerTable:
         return self._refuse()
 
     def read(self, schema: Schema) -> Rows:
-        """Refused."""
+        """Refused: rows stay on the server."""
         return self._refuse()
 
     def numbers(self, column: str) -> Float[np.ndarray, " rows"]:
-        """Refused."""
+        """Refused: rows stay on the server."""
         return self._refuse()
 
     def _refuse(self) -> NoReturn:
