@@ -2,7 +2,8 @@
 
 All figures but the last are total variation between marginals (total_variation.py), averaged over columns or pairs:
 
-- columns, pairs: of a table's own rows; children per parent: the numbers of children;
+- columns, pairs: of a table's own rows, with where sequences below it begin and, in a sequence, the gaps; children per parent: the
+  numbers of children;
 - parent and child: a column of a row with one of its parent; siblings: a column of a row with one of its sibling;
 - aggregates: the mean and the maximum of a child's numbers below one parent, and how often its most common label occurs
   there, each in ten bins that hold a tenth of the real parents;
@@ -19,7 +20,7 @@ from jaxtyping import Float, Int
 
 from sundog.domain import Categorical, Numeric, Schema
 from sundog.domain.linked.table import LinkedTable
-from sundog.domain.linked.views import SECOND, LinkedSchema, View, is_count
+from sundog.domain.linked.views import SECOND, LinkedSchema, View, has_value, is_count
 from sundog.domain.rows import Rows
 from sundog.evaluate.base import Comparison
 from sundog.evaluate.learning import available, macro_f1
@@ -77,9 +78,9 @@ def linked_scores(
 def _of_view(subject: Comparison, view: View) -> Iterator[tuple[str, list[tuple[int, ...]]]]:
     """The figures of a view, and the sets of columns that each is over."""
     place = {name: k for k, name in enumerate(subject.schema.names)}
-    own = [place[name] for name in view.own if ".#" not in name]
+    own = [place[name] for name in view.own if has_value(name)]
     counts = [place[name] for name in view.own if is_count(name)]
-    given = [place[name] for name in view.given if ".#" not in name]
+    given = [place[name] for name in view.given if has_value(name)]
     if view.siblings:
         seconds = [place[f"{subject.schema.names[k]}{SECOND}"] for k in own]
         yield "siblings", [(a, b) for a in own for b in seconds]
@@ -105,8 +106,8 @@ def _aggregates(table: LinkedTable, side: Viewed, rows: Rows) -> dict[str, Numbe
     sizes = np.bincount(parent, minlength=number)
     made: dict[str, Numbers] = {"children": sizes.astype(float)}
     for column in table.schema.columns:
-        codes = rows.column(f"{table.name}.{column.name}")
         if column.name != table.order:
+            codes = rows.column(f"{table.name}.{column.name}")
             made |= {f"{column.name}: {what}": values for what, values in _of_column(column, codes, parent, number)}
     return made
 

@@ -10,7 +10,7 @@ from typing import TypeGuard
 import numpy as np
 
 from sundog.domain import Schema
-from sundog.domain.linked.views import SECOND, LinkedSchema, View
+from sundog.domain.linked.views import SECOND, LinkedSchema, View, has_value
 from sundog.errors import UserError
 from sundog.queries import Marginal, Query, Shared
 from sundog.released.measurement import Measurement, Scores
@@ -55,7 +55,7 @@ def by_table(released: Released) -> list[Released]:
 
 
 def _own_columns(flat: Released, view: View) -> Released:
-    names = [name for name in view.own if ".#" not in name]
+    names = [name for name in view.own if has_value(name) and not name.endswith(".#gap")]
     known = [m for m in flat.measurements if len(m.query.columns) == 1 and m.query.columns[0] in names]
     return replace(flat, schema=Schema(tuple(flat.schema.column(name) for name in names)), measurements=tuple(known))
 

@@ -22,9 +22,9 @@ from jaxtyping import Float, Int
 
 from sundog.domain import Schema
 from sundog.domain.linked.package import Package
-from sundog.domain.linked.structure import pairs_of, sequence_places, sizes_of, within
+from sundog.domain.linked.structure import first_values, pairs_of, sequence_places, sizes_of, within
 from sundog.domain.linked.table import LinkedTable
-from sundog.domain.linked.views import LinkedSchema, View, count_name, table_columns
+from sundog.domain.linked.views import LinkedSchema, View, count_name, first_name, has_value, table_columns
 from sundog.domain.rows import Rows
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
@@ -132,10 +132,14 @@ class LinkedSource:
         """The same tables with the rows of every child table dealt to random parents: a floor for evaluation."""
         held = {}
         for each, (name, rows) in zip(split(key, len(self.package.tables)), self._tables().items(), strict=True):
-            order = (
-                permutation(each, len(rows)) if self.package.table(name).parent is not None else np.arange(len(rows))
-            )
+            table = self.package.table(name)
+            columns = {column.name: column for column in table_columns(self.package, table)}
+            whole, *parts = split(each, 1 + len(columns))
+            order = permutation(whole, len(rows)) if table.parent is not None else np.arange(len(rows))
             free = {column: codes[order] for column, codes in rows.columns.items() if ".#" not in column}
+            for part, column in zip(parts, columns.values(), strict=True):
+                if ".#" in column.name and has_value(column.name):  # rows of a sequence keep their places
+                    free[column.name] = _exchanged(part, rows.columns[column.name], missing=column.missing)
             held[name] = replace(rows, columns=rows.columns | free)
         return LinkedSource(self.package, self.tables, held)
 
@@ -175,6 +179,13 @@ class LinkedSource:
             for start in range(0, len(group), BATCH):
                 chosen = group[start : start + BATCH]
                 yield rows.take(first[chosen], None if second is None else second[chosen], number[chosen])
+
+
+def _exchanged(key: Key, codes: Codes, *, missing: int | None) -> Codes:
+    """The codes with those that are there in another order."""
+    made, there = codes.copy(), np.flatnonzero(codes != missing)
+    made[there] = codes[there][permutation(key, len(there))]
+    return made
 
 
 class _RowsOf:
@@ -287,11 +298,17 @@ def _sequence(
 
 
 def _count_children(package: Package, table: LinkedTable, held: dict[str, _Held]) -> None:
-    """Write each parent's number of children into its columns, as declared: not below the least."""
+    """Write each parent's number of children into its columns, as declared: not below the least; and where a sequence begins."""
     rows = held[table.name]
     for child in package.children(table.name):
         number = np.bincount(held[child.name].parent, minlength=len(rows))
         rows.columns[count_name(table.name, child.name)] = np.maximum(number, child.least) - child.least
+        if child.order is not None:
+            below = held[child.name]
+            order = below.columns[f"{child.name}.{child.order}"]
+            rows.columns[first_name(table.name, child.name)] = first_values(
+                child, order, below.parent, parents=len(rows)
+            )
     for column in table_columns(package, table):
         codes = rows.columns[column.name]
         rows.columns[column.name] = codes.astype(np.min_scalar_type(max(column.size - 1, 0)))

@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from linked_tables import random_homes, schema, tables_of
+import sundog
+from linked_tables import package, random_homes, schema, tables_of
 from privacy.stand_ins import MemoryLedger
 from sundog.domain.linked.structure import pairs_of, within
 from sundog.domain.unit import PrivacyUnit
@@ -194,3 +196,22 @@ def test_tables_that_do_not_fit_are_refused(harm):
     movable = np.ones(cells.shape, dtype=bool)
     with pytest.raises(UserError, match="does not fit"):
         search(1, cells, tables=tables, family=family, movable=movable, allowed=allowed, held=held, effort=(1, 0.0))
+
+
+def test_where_a_sequence_begins_follows_the_parent(tmp_path):
+    draw = np.random.default_rng(5)
+    units = {}
+    for name in range(1, 3001):
+        house = draw.random() < 0.5
+        start = int(draw.integers(0, 3) if house else draw.integers(4, 7))
+        days = [start + k for k in range(int(draw.integers(0, 4)))]
+        units[name] = ("house" if house else "flat", [], [(day, "a") for day in days])
+    document = package()
+    document["resources"] = [each for each in document["resources"] if each["name"] in ("homes", "visits")]
+    options = {"epsilon": 4.0, "delta": 1e-6, "dataset": "homes", "ledger": tmp_path / "ledger", "seed": 1}
+    frames = {name: pd.DataFrame(table) for name, table in tables_of(units).items() if name in ("homes", "visits")}
+    made = sundog.Synthesizer(document, **options).fit(frames).sample()
+    first = made["visits"].groupby("parent")["day"].min()
+    late = (first >= 4).groupby(made["homes"].set_index("id")["type"].reindex(first.index)).mean()
+    assert late["flat"] > 0.9
+    assert late["house"] < 0.1

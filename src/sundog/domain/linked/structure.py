@@ -34,6 +34,14 @@ def sequence_places(table: LinkedTable, parent: Codes) -> dict[str, Codes]:
     return {f"{table.name}.#position": position, f"{table.name}.#place": place}
 
 
+def first_values(table: LinkedTable, order: Codes, parent: Codes, *, parents: int) -> Codes:
+    """The order column's code in the first row of every parent, of rows that are sorted by parent; missing where there is no row."""
+    begins = np.flatnonzero(np.diff(parent, prepend=-1) != 0)
+    found = np.full(parents, table.schema.column(table.order or "").steps)  # type: ignore[union-attr]  # table.py chose a numeric one
+    found[parent[begins]] = order[begins]
+    return found
+
+
 def pairs_of(parent: Codes, rank: Codes, siblings: Siblings) -> tuple[Codes, Codes]:
     """The pairs of siblings of rows that are sorted by parent: first and second. `rank` orders what has no order."""
     if siblings == "next":

@@ -6,8 +6,9 @@
 
 A root with k rows in a view gives each the weight 1/k (see queries/shared.py), so what one root can change does not grow
 with the number of its rows. Columns are named `table.column`; those of the second sibling end in `@2`. Columns that the
-structure itself gives are `table.#child` (number of children, of the parent), `table.#position`, `table.#place` and
-`table.#gap` (of a sequence).
+structure itself gives are `table.#child` (number of children, of the parent), `table.#child.#first` (where the sequence of its
+children begins, of the parent), `table.#position`, `table.#place` and `table.#gap` (of a sequence). The order column of a sequence
+is in no view: its first value is a column of the parent, so that it counts once per parent, and the others follow by gaps.
 """
 
 from collections.abc import Mapping
@@ -124,11 +125,14 @@ def table_columns(package: Package, table: LinkedTable) -> tuple[Column, ...]:
     if table.order is not None:
         own = [_only_first(column) if column.name == f"{table.name}.{table.order}" else column for column in own]
         own += _sequence_columns(table)
-    counts = [
-        Numeric(count_name(table.name, child.name), "integer", child.least, child.most)
-        for child in package.children(table.name)
+    children = package.children(table.name)
+    counts = [Numeric(count_name(table.name, child.name), "integer", child.least, child.most) for child in children]
+    firsts = [
+        _only_first(_named(child.schema.column(child.order), first_name(table.name, child.name)))
+        for child in children
+        if child.order is not None
     ]
-    return (*own, *counts)
+    return (*own, *counts, *firsts)
 
 
 def _named(column: Column, name: str) -> Column:
@@ -141,9 +145,19 @@ def count_name(parent: str, child: str) -> str:
     return f"{parent}.#{child}"
 
 
+def first_name(parent: str, child: str) -> str:
+    """The column of a parent that holds the order column's value in its first row of a sequence."""
+    return f"{parent}.#{child}.#first"
+
+
 def is_count(name: str) -> bool:
     """Whether a column is a number of children."""
-    return ".#" in name and not structural(name) and not name.removesuffix(SECOND).endswith(".#gap")
+    return ".#" in name and not structural(name) and not has_value(name)
+
+
+def has_value(name: str) -> bool:
+    """Whether a column tells values that rows have: it is declared, or says where a sequence begins or how far its rows lie apart."""
+    return ".#" not in name or name.removesuffix(SECOND).endswith((".#gap", ".#first"))
 
 
 def structural(name: str) -> bool:
@@ -152,7 +166,7 @@ def structural(name: str) -> bool:
 
 
 def _only_first(column: Column) -> Column:
-    """The order column: its value is kept for the first row of a sequence; the others are told by gaps."""
+    """The order column: its value is known of the first row of a sequence; the others are told by gaps."""
     return replace(column, nullable=True)
 
 
@@ -187,7 +201,7 @@ def _sibling_view(package: Package, table: LinkedTable) -> View:
 
 def _names(package: Package, table: LinkedTable, *, plain: bool = False) -> tuple[str, ...]:
     """The names of a table's columns; plain: without those that its place in a sequence gives."""
-    names = [column.name for column in table_columns(package, table)]
+    names = [column.name for column in table_columns(package, table) if column.name != f"{table.name}.{table.order}"]
     return tuple(name for name in names if not plain or not structural(name))
 
 

@@ -115,11 +115,16 @@ def settled(
 def check_lines(rules: Sequence[Across], line: Line | None) -> None:
     """Refuse a column of which some row may take no cell at all."""
     if rules and line is not None and not line[1].any(axis=1).all():
-        names = ", ".join(repr(rule.rule.name) for rule in rules)
-        raise UserError(
-            f"constraints {names}: below some synthetic records of {rules[0].above!r} no value of {rules[0].own[0]!r} satisfies "
-            "them; check that they do not contradict each other or the fields' bounds."
-        )
+        raise no_value(rules)
+
+
+def no_value(rules: Sequence[Across]) -> UserError:
+    """What is told where rules on one column leave a row nothing."""
+    names = ", ".join(repr(rule.rule.name) for rule in rules)
+    return UserError(
+        f"constraints {names}: below some synthetic records of {rules[0].above!r} no value of {rules[0].own[0]!r} satisfies "
+        "them; check that they do not contradict each other or the fields' bounds."
+    )
 
 
 def inside(key: Key, codes: Codes, *, axis: Axis, limits: tuple[Codes, Codes], missing: int | None) -> Codes:

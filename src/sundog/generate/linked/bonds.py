@@ -10,6 +10,7 @@ from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.constraints.kinds import Linear
 from sundog.domain.linked.rules import Across, Counted, Rule
+from sundog.domain.linked.table import LinkedTable
 from sundog.domain.row_checks import reach
 from sundog.domain.rows import Rows
 from sundog.generate.linked.allowed import (
@@ -20,6 +21,7 @@ from sundog.generate.linked.allowed import (
     cuts_of,
     inside,
     line_of,
+    no_value,
     settled,
     together,
 )
@@ -109,6 +111,14 @@ class Bonds:
             return None
         ends = [self._reach(rule) for rule in rules]
         return np.max([low for low, _ in ends], axis=0), np.min([high for _, high in ends], axis=0)
+
+    def order_limits(self, table: LinkedTable) -> tuple[Codes, Codes] | None:
+        """The limits of a sequence's order column; refused where they leave some row no value."""
+        name = f"{table.name}.{table.order}"
+        limits = None if table.order is None else self.limits(name)
+        if limits is not None and (limits[0] > limits[1]).any():
+            raise no_value([rule for rule in self.single if rule.own == (name,)])
+        return limits
 
     def _reach(self, across: Across) -> tuple[Codes, Codes]:
         rule, name = across.rule, across.own[0]

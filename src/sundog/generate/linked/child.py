@@ -1,7 +1,7 @@
 """One child table: its rows' structure from the parents, its tables from what was released, a start, and the search.
 
 Rows start along the strongest tables, from the given columns outwards (as in pooled/tree_start.py); then the search makes all
-tables agree, those between siblings too. In a sequence, the order column has a value in the first row and gaps in the others.
+tables agree, those between siblings too. In a sequence all rows but the first have a gap; where it begins its parent says.
 """
 
 from collections.abc import Mapping
@@ -171,7 +171,7 @@ def fit_child(
     cells = started(start_key, child, given, rows=len(parent))
     movable, filled = np.ones(cells.shape, dtype=bool), {}
     if child.table.order is not None:
-        filled = _hold_order(child, cells, first=np.diff(parent, prepend=-1) != 0, movable=movable)
+        filled = _hold_gaps(child, cells, first=np.diff(parent, prepend=-1) != 0, movable=movable)
     cells, allowed, counts = child.bonds.started(
         bond_key,
         cells,
@@ -193,14 +193,11 @@ def fit_child(
     return child.bonds.kept_inside(inside_key, child.decoded(decode_key, cells), child.axes)
 
 
-def _hold_order(
-    child: Child, cells: Int[np.ndarray, "columns rows"], *, first: Codes, movable: Codes
-) -> dict[str, int]:
-    """First rows have a value and no gap, the others a gap and no value: what has none stays so. The cells that mean none."""
-    name, filled = child.table.name, {}
-    for column, has in ((f"{name}.{child.table.order}", first), (f"{name}.#gap", ~first)):
-        place, axis = child.free.index(column), child.axes[column]
-        filled[column] = int(axis.cells(np.array([axis.codes - 1]))[0])
-        cells[place, ~has] = filled[column]
-        movable[place] = has
-    return filled
+def _hold_gaps(child: Child, cells: Int[np.ndarray, "columns rows"], *, first: Codes, movable: Codes) -> dict[str, int]:
+    """First rows have no gap, and the others have one: what has none stays so. The cell that means none."""
+    name = f"{child.table.name}.#gap"
+    place, axis = child.free.index(name), child.axes[name]
+    none = int(axis.cells(np.array([axis.codes - 1]))[0])
+    cells[place, first] = none
+    movable[place] = ~first
+    return {name: none}

@@ -11,12 +11,12 @@ from sundog.declare import Range, check_declared
 from sundog.domain.linked.rules import Across
 from sundog.domain.linked.structure import above_of, pairs_of, sequence_places, sizes_of
 from sundog.domain.linked.table import LinkedTable
-from sundog.domain.linked.views import LinkedSchema, View, count_name
+from sundog.domain.linked.views import LinkedSchema, View, count_name, first_name, table_columns
 from sundog.estimate.bins import leaves_of
 from sundog.generate.linked.bonds import Bonds
 from sundog.generate.linked.child import Child, Seen, fit_child
 from sundog.generate.linked.rows import LinkedRows, TableRows, values_of
-from sundog.generate.linked.sequences import paced
+from sundog.generate.linked.sequences import begun, paced
 from sundog.generate.linked.tables import Family
 from sundog.generate.pooled.pooled_search import PooledSearch
 from sundog.random.draws import evenly
@@ -55,8 +55,10 @@ class LinkedSearch:
         schema = linked_schema(released)
         tables: dict[str, TableRows] = {}
         for each, table in zip(split(key, len(schema.package.tables)), schema.package.tables, strict=True):
-            make_key, repair_key = split(each, 2)
+            first_key, make_key, repair_key = split(each, 3)
             root = table.parent is None
+            if table.order is not None and table.parent is not None:
+                tables[table.parent] = _beginning(first_key, schema, table, tables)
             made = self._root(make_key, released, schema) if root else self._child(make_key, table, released, tables)
             tables[table.name] = repair(repair_key, schema, tables | {table.name: made}, table.name)
         return LinkedState(schema, tables)
@@ -75,11 +77,11 @@ class LinkedSearch:
     def _child(self, key: Key, table: LinkedTable, released: Released, tables: Mapping[str, TableRows]) -> TableRows:
         schema, above = linked_schema(released), tables[table.parent or ""]
         view, siblings = _views(schema, table)
-        number = above.columns[count_name(table.parent or "", table.name)].astype(np.int64) + table.least
-        parent = np.repeat(np.arange(len(above)), number)
-        place = sequence_places(table, parent)
+        parent = _parents(table, above)
         if not len(parent):
-            return TableRows({name: np.empty(0, dtype=np.int64) for name in view.own}, parent)
+            columns = [column.name for column in table_columns(schema.package, table)]
+            return TableRows({name: np.empty(0, dtype=np.int64) for name in columns}, parent)
+        place = sequence_places(table, parent)
         given = {name: above.columns[name][parent] for name in view.given} | place
         parents = {name: made.parent for name, made in tables.items()} | {table.name: parent}
         root = above_of(schema.package, parents, table=table.name, above=schema.package.root.name)
@@ -94,7 +96,24 @@ class LinkedSearch:
         )
         fit_key, pace_key = split(key, 2)
         free = fit_child(fit_key, child, given, family=ties, effort=(self.passes, self.tolerance))
-        return paced(pace_key, table, TableRows(free | place, parent), bonds.limits(f"{table.name}.{table.order}"))
+        return paced(pace_key, table, TableRows(free | place, parent), above=above, limits=bonds.order_limits(table))
+
+
+def _parents(table: LinkedTable, above: TableRows) -> Codes:
+    """The parent of every row, by the parents' numbers of children."""
+    number = above.columns[count_name(table.parent or "", table.name)].astype(np.int64) + table.least
+    return np.repeat(np.arange(len(above)), number)
+
+
+def _beginning(key: Key, schema: LinkedSchema, table: LinkedTable, tables: Mapping[str, TableRows]) -> TableRows:
+    """The parents of a sequence, of which each that has rows says where it begins, and no other."""
+    above = tables[table.parent or ""]
+    parent = _parents(table, above)
+    parents = {name: made.parent for name, made in tables.items()} | {table.name: parent}
+    limits = _bonds(schema, table, tables, parents).order_limits(table)
+    name = first_name(table.parent or "", table.name)
+    firsts = begun(key, table, above.columns[name], parent=parent, limits=limits)
+    return TableRows(above.columns | {name: firsts}, above.parent)
 
 
 def _bonds(

@@ -1,4 +1,4 @@
-"""Sequences that end in time: the gaps of a parent's rows must add up to no more than the room after its first row.
+"""Sequences that begin where their parents say, and end in time: the gaps of a parent's rows must add up to no more than the room after its first row.
 
 Gaps are fitted row by row, so their sums vary more than real ones do, and half of the sequences would run beyond the last day.
 Cut off there, all that follows would lie on that day. So rows of sequences that are too long exchange gaps with rows of others that
@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from sundog.domain.linked.table import LinkedTable
+from sundog.domain.linked.views import first_name
 from sundog.generate.linked.rows import TableRows
 from sundog.random.keys import Key, permutation, split, uniforms
 
@@ -19,23 +20,46 @@ ROUNDS = 400
 Codes = Int[np.ndarray, " rows"]
 
 
-def paced(key: Key, table: LinkedTable, made: TableRows, limits: tuple[Codes, Codes] | None) -> TableRows:
-    """A table's sequences within the bounds of their order column, and within limits that the rows of a parent share."""
+Limits = tuple[Codes, Codes]
+
+
+def begun(key: Key, table: LinkedTable, firsts: Codes, *, parent: Codes, limits: Limits | None) -> Codes:
+    """Where the sequence of every parent that has rows begins: as it says, and within limits that its rows share.
+
+    What is missing or beyond them is drawn from the values of others within them, or is the nearest that is allowed.
+    """
+    steps = table.schema.column(table.order or "").steps  # type: ignore[union-attr]  # a sequence is ordered by numbers
+    begins = np.diff(parent, prepend=-1) != 0
+    who = parent[begins]
+    found = np.full(len(firsts), steps, dtype=np.int64)
+    found[who] = firsts[who]
+    low, high = np.zeros(len(firsts), dtype=np.int64), np.full(len(firsts), steps - 1)
+    if limits is not None:
+        low[who], high[who] = limits[0][begins], limits[1][begins]
+    wrong = who[(found[who] < low[who]) | (found[who] > high[who])]
+    known = np.sort(found[found < steps])
+    start, end = np.searchsorted(known, low[wrong]), np.searchsorted(known, high[wrong], side="right")
+    drawn = start + np.floor(uniforms(key, len(wrong)) * np.maximum(end - start, 1)).astype(np.int64)
+    values = known[np.minimum(drawn, len(known) - 1)] if len(known) else low[wrong]
+    found[wrong] = np.clip(values, low[wrong], high[wrong])
+    return found
+
+
+def paced(key: Key, table: LinkedTable, made: TableRows, *, above: TableRows, limits: Limits | None) -> TableRows:
+    """A table's sequences from where their parents say they begin, within the bounds of their order column and within limits."""
     if table.order is None or not len(made):
         return made
     order, gap = f"{table.name}.{table.order}", f"{table.name}.#gap"
     steps = table.schema.column(table.order).steps  # type: ignore[union-attr]  # a sequence is ordered by numbers
-    low, high = limits or (np.zeros(len(made), dtype=np.int64), np.full(len(made), steps - 1))
+    high = np.full(len(made), steps - 1) if limits is None else limits[1]
     begins = np.diff(made.parent, prepend=-1) != 0
     place = np.cumsum(begins) - 1
-    first = np.clip(made.columns[order].astype(np.int64), low, high)[begins]
+    firsts = above.columns[first_name(table.parent or "", table.name)].astype(np.int64)[made.parent]
+    room = (high - firsts)[begins]
     gaps = np.where(begins, 0, made.columns[gap].astype(np.int64))
     gaps[gaps >= steps] = 0  # none
-    gaps = _shortened(
-        _exchanged(key, gaps, place, room=high[begins] - first, movable=~begins), place, high[begins] - first
-    )
-    columns = {order: made.columns[order].astype(np.int64), gap: np.where(begins, made.columns[gap], gaps)}
-    columns[order][begins] = first
+    gaps = _shortened(_exchanged(key, gaps, place, room=room, movable=~begins), place, room)
+    columns = {order: np.where(begins, firsts, steps), gap: np.where(begins, made.columns[gap], gaps)}
     return TableRows(made.columns | columns, made.parent)
 
 
