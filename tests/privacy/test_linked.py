@@ -252,3 +252,11 @@ def test_a_source_that_numbers_rows_over_all_roots_fails():
 
     with mock.patch.object(linked, "joined_keys", first_parent), pytest.raises((AssertionError, UserError)):
         check_alone(CROWDED, [PLAIN, CROWDED])
+
+
+def test_a_sequence_that_begins_where_that_of_another_root_does_fails():
+    def earliest(table, order, parent, *, parents):
+        return np.full(parents, order.min(initial=0))
+
+    with mock.patch.object(linked, "first_values", earliest), pytest.raises((AssertionError, UserError)):
+        check_alone(PLAIN, [CROWDED])
