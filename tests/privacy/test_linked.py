@@ -256,7 +256,7 @@ def test_a_source_that_numbers_rows_over_all_roots_fails():
 
 def test_a_sequence_that_begins_where_that_of_another_root_does_fails():
     def earliest(table, order, parent, *, parents):
-        return np.full(parents, order.min(initial=0))
+        return np.full(parents, order.min(initial=10))
 
     with mock.patch.object(linked, "first_values", earliest), pytest.raises((AssertionError, UserError)):
         check_alone(PLAIN, [CROWDED])
