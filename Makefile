@@ -19,7 +19,7 @@ JOBS ?= 2
 # The website, into src/sundog/site, from where `sundog docs` opens it and where builds of the package find it.
 docs: .venv/develop
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/mkdocs build --strict
 	@echo "src/sundog/site/index.html"
 
 # The source distribution and the wheel, both with the website.

@@ -2,6 +2,7 @@
 
 Pages link to them by their place in the project (`../../examples/x.py`), so that links work in a checkout as well; here such a
 link becomes one to the copy on the website. A link to source code becomes the path alone: the website holds no source code.
+In running text, options such as `--seed` are kept whole: browsers would break them after the dashes.
 """
 
 import posixpath
@@ -17,6 +18,7 @@ PROJECT = {
     "CONTRIBUTING.md": "project/contributing.md",
     "SECURITY.md": "project/security-policy.md",
 }
+OPTION, MARKED = r"(?<![\w-])(--[a-z][\w-]*)", r'<span class="option">\1</span>'
 EXAMPLES = ("*.py", "*.ipynb", "*.R", "*.do")
 
 
@@ -34,6 +36,11 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Point links that leave the folder of the pages to the website's copies."""
     uri = page.file.src_uri
     return re.sub(r"\[([^\]]*)\]\(([^)\s]+)\)", lambda link: _moved(link[0], link[1], link[2], uri), markdown)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Mark the options in inline code, so that the style can keep each on one line."""
+    return re.sub(r"<code>([^<\n]*)</code>", lambda code: f"<code>{re.sub(OPTION, MARKED, code[1])}</code>", html)
 
 
 def _moved(link: str, text: str, target: str, uri: str) -> str:
