@@ -125,7 +125,7 @@ def anchors(page: Path) -> set[str]:
 @pages
 def test_relative_links_resolve(page):
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+    for link in re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'<img src="([^"]+)"', text):
         if "://" in link:
             continue
         place, _, anchor = link.partition("#")
