@@ -1,4 +1,4 @@
-"""Synthesizer: the Python front door, in scikit-learn's habits.
+"""Synthesizer: the Python front door, with scikit-learn's conventions.
 
 >>> import sundog
 >>> schema = {"fields": [{"name": "smoker", "type": "boolean", "constraints": {"required": True}}]}
