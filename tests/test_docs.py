@@ -51,7 +51,7 @@ def fenced(text: str, language: str = "") -> list[str]:
 
 def commands_in(text: str) -> Iterator[list[str]]:
     """The words after `sundog` in blocks and in inline code."""
-    blocks = [line for block in fenced(text) for line in block.splitlines()]
+    blocks = [line for block in fenced(text) for line in re.sub(r"\\\n\s*", " ", block).splitlines()]
     for line in [*blocks, *re.findall(r"`(sundog [^`]+)`", re.sub(r"\s*\n\s*", " ", text))]:
         if line.startswith("sundog "):
             yield shlex.split(line, comments=True)[1:]
