@@ -1,4 +1,4 @@
-"""sundog.postprocess: measure what a user cares about with a little budget, and reweight a synthetic table to match it.
+"""sundog.adjust: measure what a user cares about with a small budget, and reweight a synthetic table to match it.
 
 The table may come from Sundog or from any other tool. What this step spends is charged to the same ledger, and composed
 in rho with what generated the table where that is known; where it is not, the certificate says so.

@@ -1,4 +1,4 @@
-"""sundog measure: spend the budget on noisy measurements, and write them; generating comes later and is free."""
+"""sundog measure: spend the budget on noisy measurements, and write them; generating comes later, at no privacy cost."""
 
 from sundog.api.options import Generation, Purpose
 from sundog.api.writing import prepare_file

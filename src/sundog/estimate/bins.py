@@ -1,4 +1,4 @@
-"""Bins that follow a released one-way measurement, and values inside them. Free: it looks at released values only.
+"""Bins that follow a released one-way measurement, and values inside them. Post-processing: it uses released values only.
 
 First every column is measured alone, on fine public cells (its leaves). Tables of several columns then use few cells
 that matter: a leaf that is heavy stands alone, the others are joined in order to about equal mass, labels too rare to be

@@ -1,4 +1,4 @@
-"""One view of a linked release, as if it were a release of one flat table. Free: released values only.
+"""One view of a linked release, as if it were a release of one flat table. Post-processing: released values only.
 
 In a view each root counts as one, so a measurement of weights divided by the weight of a root is a marginal over roots; all
 that estimates, rules and generators do with flat tables then holds for the view.
