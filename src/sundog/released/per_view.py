@@ -35,11 +35,13 @@ def of_view(released: Released, view: View) -> Released:
     """The measurements and scores of a view, per root.
 
     Columns of the parent that were not measured on the view are taken from the parent's own, where every parent has a row
-    in it; the second of two siblings is like the first where pairs are looked at in both orders.
+    in it; the second of two siblings is like the first where pairs are looked at in both orders, so a table of one column with
+    itself is the mean of both orders, with about half the variance.
     """
     schema = linked_schema(released)
     own = [_per_root(m, m.query) for m in released.measurements if _is_of(m.query, view)]
     if view.siblings in ("pairs", "ring"):
+        own = [_symmetric(m) for m in own]
         own += [_renamed(m) for m in own if len(m.query.columns) == 1]
     scores = tuple(_scores_per_root(s) for s in released.scores if _is_of(s.candidates[0], view))
     flat = replace(released, schema=schema.of_view(view), measurements=tuple(own), scores=scores, adjustments=())
@@ -94,6 +96,19 @@ def _scores_per_root(scores: Scores) -> Scores:
     marginals = tuple(each.marginal for each in scores.candidates if isinstance(each, Shared))
     scale = scores.candidates[0].scale
     return Scores(marginals, np.rint(scores.values / scale).astype(np.int64), scores.stddev / scale, scores.receipt)
+
+
+def _symmetric(measurement: Measurement) -> Measurement:
+    """A table of a column of both siblings without what tells one from the other; its mean variance. Others as they are.
+
+    Of a cells per side, those on the diagonal keep their variance and all others have half of it.
+    """
+    first, *others = measurement.query.axes  # type: ignore[attr-defined]
+    if not others or others[0] != replace(first, column=f"{first.column}{SECOND}"):
+        return measurement
+    table = measurement.values.reshape(first.size, first.size)
+    values = np.rint((table + table.T) / 2).astype(np.int64).ravel()
+    return replace(measurement, values=values, stddev=measurement.stddev * ((first.size + 1) / (2 * first.size)) ** 0.5)
 
 
 def _renamed(measurement: Measurement) -> Measurement:
