@@ -44,7 +44,7 @@ def test_a_few_broken_lines_do_not():
     data = b"a\n" + "ä\n".encode() * 20 + b"\xe4\n"
     guess = guess_dialect([data], delimiter=",")
     assert guess.dialect == {}
-    assert "but for 1 lines" in guess.why[0]
+    assert "except for 1 lines" in guess.why[0]
 
 
 def test_chunks_may_cut_characters_and_lines():
