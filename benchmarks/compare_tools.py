@@ -4,7 +4,7 @@
     python benchmarks/compare_tools.py [--tools NAME ...] [--tables NAME ...] [--epsilons 0.3 1 10] [--minutes 10] [--json]
 
 Every cell (tool, table, epsilon, seed) is one process in the tool's environment, with one thread, ended after --cpu-seconds or
-at --memory megabytes. A finished cell is a line in results/peers.jsonl and is not run again without --fresh; failures are tried
+at --memory megabytes. A finished cell is a line in docs/evidence/peers.jsonl and is not run again without --fresh; failures are tried
 again with --retry. Cells are run from small epsilons to large ones; after a time-out on a table the tool is not tried at larger
 ones there. --minutes ends the run between two cells; the same command goes on. --page writes the page's tables and pictures.
 """
@@ -20,13 +20,14 @@ from typing import Any
 
 import harness
 from harness import DATA, RESULTS
-from peers import budget, children, data, environments
+from peers import budget, children, data, environments, page
 from peers.store import Cell, Store
 from peers.tools import BY_NAME, TOOLS, Tool
 
 ADAPTERS = Path(__file__).resolve().parent / "peers" / "adapters"
 FOLDER = RESULTS / "peers"
-STORE = RESULTS / "peers.jsonl"
+STORE = Path(__file__).resolve().parents[1] / "docs" / "evidence" / "peers.jsonl"
+"""Part of the project: the page is made from it, and whoever has the environments can go on."""
 DELTA = 1e-6
 EPSILONS = (0.3, 1.0, 10.0)
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
@@ -86,7 +87,9 @@ def tables(name: str) -> Path:
     """The folder with a table's rows and schema, made where it is not there."""
     folder = FOLDER / "tables" / name
     if not (folder / "schema.json").exists():
-        harness.measured(data.prepare, {"table": name, "folder": str(folder)}, 0)
+        done = harness.measured(data.prepare, {"table": name, "folder": str(folder)}, 0)
+        if "error" in done:
+            raise SystemExit(f"{name} cannot be prepared: {done['error']}")
     return folder
 
 
@@ -168,17 +171,23 @@ def main() -> int:
     parser.add_argument("--cpu-seconds", type=float, default=180.0, help="a cell is ended after these")
     parser.add_argument("--memory", type=float, default=6000.0, help="a cell is ended at these megabytes")
     parser.add_argument("--minutes", type=float, default=600.0, help="start no cell after these")
+    parser.add_argument("--results", type=Path, default=STORE, metavar="FILE", help="the results file")
     parser.add_argument("--fresh", action="store_true", help="run again what has results already")
     parser.add_argument("--retry", action="store_true", help="run again what failed")
+    parser.add_argument(
+        "--page", action="store_true", help="then write the tables and pictures of docs/evidence/peers.md"
+    )
     parser.add_argument("--json", action="store_true", help="print all results as JSON")
     options = parser.parse_args()
     if not DATA.is_dir():
         print(f"the public tables are not there ({DATA}); nothing was run", file=sys.stderr)
         return 1
-    store = Store(STORE)
+    store = Store(options.results)
     problems = run(options, store)
     for problem in problems:
         print(f"problem: {problem}", file=sys.stderr)
+    if options.page:
+        page.write(store.listed())
     if options.json:
         print(json.dumps({"machine": harness.machine(), "cells": store.listed(), "problems": problems}))
     return 1 if problems else 0

@@ -180,3 +180,47 @@ def test_rows_get_the_declared_types(monkeypatch):
     made = adapter.fitted(pd.DataFrame({"b": [1, "y"], "extra": [0, 0], "a": [2.6, 9.0]}), job)
     assert made.to_dict("list") == {"a": [3, 3], "b": ["1", "y"]}
     sys.modules.pop("adapter")
+
+
+def scored(tool, table, epsilon, *, tv2=0.1, cpu_s=4.0):
+    return {
+        "tool": tool, "table": table, "epsilon": epsilon, "seed": 0, "outcome": "done", "cpu_s": cpu_s, "rss_mb": 300,
+        "scores": {"tv2": tv2, "f1": 0.5},
+    }  # fmt: skip
+
+
+def test_tables_show_scores_and_say_why_there_are_none(compare):
+    slow = {"tool": "dpmm AIM", "table": "adult", "epsilon": 0.3, "seed": 0, "outcome": "time-out", "cpu_s": 180.0}
+    ceiling = scored("SDV copula", "adult", 0.0, tv2=0.02)
+    made = compare.page.tables([scored("sundog auto", "adult", 1.0, tv2=0.0625), slow | {"rss_mb": 500}, ceiling])
+    assert "| sundog auto | not run | 0.062 | not run |" in made["tv2"]
+    assert "| dpmm AIM | time-out | not run | not run |" in made["tv2"]
+    assert "| SDV copula | 0.020 | 0.020 | 0.020 |" in made["tv2"]
+    assert "| sundog auto | 1 | 4 | 4 | 300 |  |" in made["costs"]
+    assert "| dpmm AIM | 0 |  |  |  | 1 time-out |" in made["costs"]
+    assert "2 cells with scores, of 2 packages" in made["count"]
+    for tool in compare.TOOLS:
+        assert f"| {tool.name} | {tool.neighbours} |" in made["promises"]
+
+
+def test_pictures_have_a_panel_per_table_and_a_look_per_tool(compare):
+    cells = [scored("sundog auto", table, epsilon) for table in ("adult", "diamonds") for epsilon in (0.3, 1.0, 10.0)]
+    cells.append(scored("SDV copula", "adult", 0.0, tv2=0.02))
+    by_epsilon, by_cpu = compare.page.pictures.by_epsilon(cells), compare.page.pictures.by_cpu(cells)
+    for picture in (by_epsilon, by_cpu):
+        assert picture.count("<g transform=") == 2
+        assert "SDV copula: no promise" in picture
+        assert "nan" not in picture
+    assert (by_epsilon.count("<polyline"), by_epsilon.count("stroke-dasharray")) == (2, 1)
+    looks = [compare.page.pictures._look(tool) for tool in compare.TOOLS]
+    assert len(set(looks)) == len(looks)
+
+
+def test_the_page_is_made_from_the_results_in_the_project(compare):
+    text = compare.page.PAGE.read_text(encoding="utf-8")
+    for name, made in compare.page.tables(compare.Store(compare.STORE).listed()).items():
+        assert f"<!-- made: {name} -->\n{made}\n<!-- end -->" in text, (
+            f"{name}: python benchmarks/compare_tools.py --page"
+        )
+    with pytest.raises(ValueError, match="no place for 'tv9'"):
+        compare.page.replaced(text, "tv9", "")

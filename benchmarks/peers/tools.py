@@ -6,7 +6,7 @@ the others was read in the code of the versions that environments.py pins.
 
 from dataclasses import dataclass
 
-from peers.budget import ADD_REMOVE
+from peers.budget import ADD_REMOVE, REPLACE
 
 NONE = "none"
 
@@ -44,15 +44,44 @@ def _smartnoise(method: str, name: str, accounting: str, free: str) -> Tool:
     return Tool(f"smartnoise {name}", "smartnoise", "use_smartnoise.py", method, ADD_REMOVE, accounting, free)
 
 
-STATIC = "columns with one value, columns with missing values"
+def _synthcity(method: str, name: str, neighbours: str, accounting: str, free: str) -> Tool:
+    return Tool(f"synthcity {name}", "synthcity", "use_synthcity.py", method, neighbours, accounting, free)
+
+
+STATIC = "which columns have one value, or missing ones"
+DOMAIN = "labels, ranges and the encoders of all columns"
+ALL = "everything"
 TOOLS = (
-    _sundog("independent"),
-    _sundog("mst"),
     _sundog("auto"),
+    _sundog("independent"),
+    Tool("trees (synthpop-like)", "", "use_trees.py", "trees", NONE, "no promise", ALL),
+    Tool(
+        "DataSynthesizer PrivBayes", "datasynthesizer", "use_datasynthesizer.py", "privbayes", ADD_REMOVE, "pure epsilon",
+        "the number of rows; the labels that occur; its description file holds every column's histogram at epsilon once more",
+    ),
+    Tool("SDV copula", "sdv", "use_sdv.py", "copula", NONE, "no promise", ALL),
+    _sundog("mst"),
     _sundog("aim"),
-    _dpmm("mst", "MST", STATIC),
+    _synthcity(
+        "privbayes", "PrivBayes", REPLACE, "pure epsilon",
+        f"{DOMAIN}; which cells are empty; noise made for shares (divided by the number of rows) is added to counts",
+    ),
+    _dpmm(
+        "privbayes", "PrivBayes",
+        f"{STATIC}; the number of rows; scores are normalised, noise is that of scores that are not",
+    ),
     _smartnoise("mst", "MST", "zCDP", "the number of rows"),
+    _dpmm("mst", "MST", STATIC),
+    Tool(
+        "MOSTLY AI", "mostlyai", "use_mostlyai.py", "argn", ADD_REMOVE, "RDP of DP-SGD",
+        "the number of rows; when to stop (a validation loss on held-out rows)",
+    ),
+    _smartnoise("patectgan", "PATE-CTGAN", "moments accountant of PATE", "the number of rows"),
+    _synthcity("pategan", "PATE-GAN", ADD_REMOVE, "moments accountant of PATE", f"{DOMAIN}; delta is set from the number of rows"),
+    _synthcity("dpgan", "DP-GAN", ADD_REMOVE, "RDP of DP-SGD", DOMAIN),
+    _smartnoise("dpctgan", "DP-CTGAN", "RDP of DP-SGD", "the number of rows"),
+    _smartnoise("aim", "AIM", "zCDP", "nothing"),
     _dpmm("aim", "AIM", STATIC),
-    _smartnoise("aim", "AIM", "zCDP", "the number of rows"),
-)
+    Tool("SDV CTGAN", "sdv", "use_sdv.py", "ctgan", NONE, "no promise", ALL),
+)  # fmt: skip
 BY_NAME = {tool.name: tool for tool in TOOLS}
