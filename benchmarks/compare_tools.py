@@ -12,6 +12,7 @@ ones there. --minutes ends the run between two cells; the same command goes on. 
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -182,6 +183,7 @@ def main() -> int:
     if not DATA.is_dir():
         print(f"the public tables are not there ({DATA}); nothing was run", file=sys.stderr)
         return 1
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # so that the child is ended too
     store = Store(options.results)
     problems = run(options, store)
     for problem in problems:

@@ -13,12 +13,11 @@ VALUES = 0.1
 def make(job: Job, frame: pd.DataFrame) -> pd.DataFrame:
     """Its model for flat tables on the processor."""
     from mostlyai.engine import TabularARGN
+    from mostlyai.engine.domain import DifferentialPrivacyConfig
 
-    privacy = {
-        "max_epsilon": job.epsilon,
-        "delta": job.delta,
-        "value_protection_epsilon": VALUES * job.epsilon,
-    }
+    privacy = DifferentialPrivacyConfig(
+        max_epsilon=job.epsilon, delta=job.delta, value_protection_epsilon=VALUES * job.epsilon
+    )
     kinds = {name: "TABULAR_CATEGORICAL" if name in job.labels else "TABULAR_NUMERIC_AUTO" for name in frame.columns}
     model = TabularARGN(differential_privacy=privacy, tgt_encoding_types=kinds, device="cpu", random_state=job.seed)
     model.fit(frame)
