@@ -7,6 +7,7 @@ ANTLR without a built package; synthesis never parses SQL, so a stand-in takes i
 import itertools
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from adapter import Job, serve, unused
 
@@ -22,7 +23,17 @@ def make(job: Job, frame: pd.DataFrame) -> pd.DataFrame:
     budget = {"epsilon": job.epsilon} if job.method == "mwem" else {"epsilon": job.epsilon, "delta": job.delta}
     synthesizer = Synthesizer.create(job.method, **budget)
     synthesizer.fit(frame, transformer=_transformer(job, list(frame.columns)))
-    return synthesizer.sample(len(frame))
+    made = synthesizer.sample(len(frame))
+    return _spread(made, job) if job.method in DISCRETE else made
+
+
+def _spread(made: pd.DataFrame, job: Job) -> pd.DataFrame:
+    """It puts numbers in the middle of their bins; the bins are ours, so they are spread over them."""
+    draw = np.random.default_rng(job.seed)
+    widths = {name: (high - low) / BINS for name, (low, high) in job.bounds.items()}
+    return made.assign(
+        **{name: made[name] + width * draw.uniform(-0.5, 0.5, len(made)) for name, width in widths.items()}
+    )
 
 
 def _transformer(job: Job, columns: list[str]) -> Any:
