@@ -33,6 +33,8 @@ FIRST = 0.33
 """The part of a view's budget that goes to single columns."""
 COUNTED = 4.0
 """How much more than another column of its size a number of children gets: all that is below a parent rests on it."""
+ITSELF = 6.0
+"""How much more an error counts in a column of a row with the same one of its sibling: other pairs of siblings follow through it."""
 
 
 @dataclass
@@ -132,7 +134,8 @@ def view_recipe(view: View, schema: LinkedSchema) -> Recipe:
     def workload(flat: Schema) -> tuple[Query, ...]:
         return tuple(Marginal.of(flat, *pair) for pair in pairs(view))
 
-    rule = Allocate(checks_maps=view.root)  # below the root the search ties no columns
+    weights = tuple(ITSELF if second == f"{first}{SECOND}" else 1.0 for first, second in pairs(view))
+    rule = Allocate(weights=weights, checks_maps=view.root)  # below the root the search ties no columns
     return replace(METHODS["auto"], rule=rule, workload=workload, first=First(first, FIRST, shares))
 
 
