@@ -113,6 +113,7 @@ CHANGES: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "kappa 0.48": (rule(kappa=0.48), nullcontext),
     "targets like others": (rule(target_weight=1.0), nullcontext),
     "targets 4 times": (rule(target_weight=4.0), nullcontext),
+    "no wider tables": (rule(share_wider=0.0), nullcontext),
     "bins by mass": (binned(taper=1.0), nullcontext),
     "bins by roots": (binned(taper=0.5), nullcontext),
     "bins 12": (binned(most=12), nullcontext),

@@ -16,13 +16,13 @@ import extreme_cells
 from privacy import worlds
 from privacy.stand_ins import ONE_WAY, TINY, TWO_WAY, VALUES, MemoryLedger, Recorder, curator, exact_inputs, run_command
 from privacy.worlds import DATA, SCHEMA, TYPED, write
-from sundog.domain import Schema
+from sundog.domain import Categorical, Schema
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.private import noise
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
-from sundog.queries import Cells, answer, sensitivity
+from sundog.queries import Cells, Marginal, answer, sensitivity
 from sundog.released import Selection
 from sundog.report.certificate import certificate
 from sundog.sources import open_table
@@ -82,6 +82,28 @@ def _answer_of(query, schema, row):
     from sundog.domain.rows import Rows
 
     return answer(query, Rows(schema, tuple(np.array([code]) for code in row)))
+
+
+FOUR = Schema(tuple(Categorical(name, labels=(0, 1)) for name in "abcd"))
+WIDER = tuple(Marginal.of(FOUR, *names) for names in ("abcd", "abd", "acd"))
+
+
+def check_wider_scores(unit):
+    """No row, in any small table, moves the scores of tables of three and four columns together by more than is paid for."""
+    codes = list(itertools.product((0, 1), repeat=4))
+    counts = [np.stack([_answer_of(query, FOUR, row) for row in codes]) for query in WIDER]
+    estimates = [np.arange(query.size) % 3 for query in WIDER]
+
+    def scores(rows):
+        held = [own[list(rows)].sum(axis=0) for own in counts]
+        return np.array([np.abs(own - known).sum() for own, known in zip(held, estimates, strict=True)])
+
+    paid = sum(sensitivity.block_l1(query, unit) ** 2 for query in WIDER)
+    for base in itertools.combinations_with_replacement(range(16), 2):
+        with_one = [scores((*base, row)) for row in range(16)]
+        without = [scores(base)] if unit.neighbours == "add-remove" else with_one
+        moved = max(((one - other) ** 2).sum() for one in with_one for other in without)
+        assert moved <= paid, "one unit moves the scores of wider tables more than is paid for"
 
 
 # --- the ledger: what was charged is what the noise is worth --------------------------------------------------------

@@ -136,6 +136,26 @@ def test_auto_spends_its_budget_and_each_draw_is_paid_for(own_ledger, unit):
         assert rho >= float(Fraction(squared) / (2 * Fraction(call.scale) ** 2)) * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit("replace")])
+def test_wider_tables_spend_the_budget_and_each_draw_is_paid_for(own_ledger, unit):
+    """A budget at which 40 rows are nearly exact: pairs, wider tables' scores, wider tables, and pairs again."""
+    document = {**tables.DOCUMENT, "targets": ["smoker"]}
+    synthesizer = Synthesizer(document, rho=1e6, neighbours=unit.neighbours, confirmed=True, ledger=own_ledger)
+    with Recorder()() as seen:
+        released = synthesizer.fit(tables.table(40)).released
+    account = Ledger(own_ledger).account("clinic")
+    assert Fraction(10**6) * Fraction(999999, 1000000) < account.exact_rho <= 10**6
+    assert {len(query.columns) for scores in released.scores for query in scores.candidates} == {2, 3}
+    paid = {payment.receipt: payment.rho for payment in released.payments}
+    assert len(paid) == len(seen.calls)
+    for scores in released.scores:
+        squared = len(scores.candidates) * (1 if unit.neighbours == "add-remove" else 4)
+        assert paid[scores.receipt] >= squared / (2 * scores.stddev**2) * (1 - 1e-9)
+    for measured in released.measurements:
+        squared = 1 if unit.neighbours == "add-remove" else 2
+        assert paid[measured.receipt] >= squared / (2 * measured.stddev**2) * (1 - 1e-9)
+
+
 def _paid_for_scores(released):
     receipts = {scores.receipt for scores in released.scores}
     return sum(payment.rho for payment in released.payments if payment.receipt in receipts)

@@ -62,6 +62,7 @@ SEEN = {
     "check_categories_are_covered": r"pass a threshold|charged .*, spent",
     "check_sensitivity": "add-remove|replace",
     "check_unit_sensitivity": "one unit changes more than is stated",
+    "check_wider_scores": "more than is paid for",
 }
 """What each check says when it sees what it is there to see."""
 
@@ -186,6 +187,16 @@ def test_units_that_are_not_bounded_are_killed_by_the_ledger_check(monkeypatch):
 def test_an_l1_score_with_root_two_is_killed_by_the_ledger_check(monkeypatch):
     monkeypatch.setattr(sensitivity, "block_l1", lambda query, unit: Fraction(14143, 10000))
     killed(checks.check_charges_cover_the_noise, REPLACE)
+
+
+def test_scores_of_wider_tables_with_root_two_are_killed_by_enumeration(monkeypatch):
+    monkeypatch.setattr(sensitivity, "block_l1", lambda query, unit: Fraction(14143, 10000))
+    killed(checks.check_wider_scores, REPLACE)
+
+
+def test_scores_of_wider_tables_paid_for_once_are_killed_by_enumeration(monkeypatch):
+    monkeypatch.setattr(sensitivity, "block_l1", lambda query, unit: Fraction(len(query.columns) > 3))
+    killed(checks.check_wider_scores, ADD)
 
 
 def test_laplace_noise_by_the_l2_norm_is_killed_by_the_ledger_check(monkeypatch):

@@ -9,6 +9,7 @@ import pytest
 from privacy import checks
 from privacy.stand_ins import TINY, TWO_WAY
 from sundog.domain.axis import Axis
+from sundog.domain.unit import PrivacyUnit
 from sundog.queries import AtLeast, Marginal, SigmoidSum
 
 MARGINALS = [
@@ -34,3 +35,8 @@ def test_marginals(query):
 @pytest.mark.parametrize("query", [TWO_WAY, AT_LEAST, SIGMOID], ids=["marginal", "at least", "sigmoid"])
 def test_units(query, unit):
     checks.check_unit_sensitivity(query, unit)
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+def test_scores_of_wider_tables_move_by_no_more_than_is_paid_for(neighbours):
+    checks.check_wider_scores(PrivacyUnit(neighbours))

@@ -52,5 +52,14 @@ def test_pairs_their_resolution_and_those_left_out(alone):
     assert left.startswith("Left out 1 pairs: by their noisy scores at most 5.0 % of the rows")
 
 
+def test_wider_tables_are_named_and_pairs_that_were_measured_twice_count_once(alone):
+    pair = [table(FINE["one"], FINE["two"], receipt=receipt, stddev=20.0) for receipt in ("first", "second")]
+    wider = table(*(COARSE[name] for name in SCHEMA.names), receipt="wider")
+    _, chosen, said = choices(release(*alone, *pair, wider))
+    assert chosen.startswith("Measured 1 of 3 pairs of columns, for 33 % of the budget;")
+    assert "(median; at most 10.0 %)" not in chosen
+    assert said == "Measured 1 tables of three and more columns, for 17 % of the budget: one x two x three."
+
+
 def test_nothing_measured_chose_nothing():
     assert choices(Released(SCHEMA, (), Guarantee(PrivacyUnit(), "gaussian", 0.0), ())) == ()

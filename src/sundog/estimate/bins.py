@@ -8,7 +8,7 @@ cell -> leaf by the leaves' proportions (systematically) -> uniform on the leaf'
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -19,6 +19,7 @@ from sundog.domain import Categorical, Column
 from sundog.domain.axis import Axis
 from sundog.estimate.families import families
 from sundog.estimate.hierarchy import estimate_leaves
+from sundog.estimate.repeats import as_one
 from sundog.queries import Marginal, Query
 from sundog.queries.marginal import one_way_axis
 from sundog.random.draws import at_positions, draw_within
@@ -123,16 +124,7 @@ def _nested(measurements: list[Measurement]) -> list[Measurement]:
         runs = chain[-1].groups is None and axis.groups is None
         if runs and chain[-1].refines(axis):
             chain.append(axis)
-    return [_pooled(same[axis]) for axis in chain]
-
-
-def _pooled(same: list[Measurement]) -> Measurement:
-    """Several measurements of one query as one: their mean, weighted by precision."""
-    if len(same) == 1:
-        return same[0]
-    precision = np.array([1 / measurement.stddev**2 for measurement in same])
-    values = sum(p * measurement.values for p, measurement in zip(precision / precision.sum(), same, strict=True))
-    return replace(same[0], values=np.rint(values).astype(np.int64), stddev=float(precision.sum() ** -0.5))
+    return [as_one(same[axis]) for axis in chain]
 
 
 def _divided(leaves: Leaves, finer: Axis) -> Leaves:

@@ -135,7 +135,8 @@ def view_recipe(view: View, schema: LinkedSchema) -> Recipe:
         return tuple(Marginal.of(flat, *pair) for pair in pairs(view))
 
     weights = tuple(ITSELF if second == f"{first}{SECOND}" else 1.0 for first, second in pairs(view))
-    rule = Allocate(weights=weights, checks_maps=view.root)  # below the root the search ties no columns
+    # the search takes pairs, and below the root it ties no columns
+    rule = Allocate(weights=weights, checks_maps=view.root, share_wider=0)
     return replace(METHODS["auto"], rule=rule, workload=workload, first=First(first, FIRST, shares))
 
 

@@ -29,7 +29,7 @@ from sundog.methods.recipe import First, Recipe
 from sundog.queries import Marginal
 from sundog.queries.sensitivity import gaussian_stddev
 from sundog.select import Allocate
-from sundog.select.allocate import Option, allocate
+from sundog.select.prices import Option, allocate
 
 MEAN_ABSOLUTE = 0.8
 """The mean absolute value of a standard normal."""

@@ -5,12 +5,15 @@ from statistics import median
 
 from sundog.domain.linked.views import LinkedSchema
 from sundog.estimate.pairs.determined import TOLERANCE, dependencies
+from sundog.estimate.repeats import without_repeats
 from sundog.queries import Marginal
 from sundog.released import Measurement, Released
 from sundog.released.per_view import of_view
 
 MEAN_ABSOLUTE = math.sqrt(2 / math.pi)
 """The mean absolute value of a normal variable, in standard deviations."""
+MOST_NAMED = 5
+"""Wider tables are named up to this many."""
 
 
 def choices(released: Released) -> tuple[str, ...]:
@@ -18,7 +21,7 @@ def choices(released: Released) -> tuple[str, ...]:
     if isinstance(released.schema, LinkedSchema):
         views = [(view.name, of_view(released, view)) for view in released.schema.views]
         return tuple(f"{name}: {each}" for name, view in views if view.measurements for each in choices(view))
-    said = (_columns(released), _pairs(released), _left_out(released), _determined(released))
+    said = (_columns(released), _pairs(released), _left_out(released), _wider(released), _determined(released))
     return tuple(sentence for sentence in said if sentence)
 
 
@@ -40,10 +43,11 @@ def _pairs(released: Released) -> str:
     if not found:
         return ""
     there = math.comb(len(released.schema.names), 2)
-    measured = {m.query.columns for m in found}
-    coarse = sum(_coarse(m, released) for m in found)
+    tables = without_repeats(found)
+    measured = {m.query.columns for m in tables}
+    coarse = sum(_coarse(m, released) for m in tables)
     coarsely = f", {coarse} of them coarsely" if coarse else ""
-    errors = [_noise(m, released.rows) for m in found]
+    errors = [_noise(m, released.rows) for m in tables]
     return (
         f"Measured {len(measured)} of {there} pairs of columns{coarsely}, for {_share(released, found)} of the budget; "
         f"noise alone moves {_percent(median(errors), 1)} of the rows of a measured table (median; at most {_percent(max(errors), 1)}), "
@@ -68,6 +72,16 @@ def _left_out(released: Released) -> str:
         f"Left out {len(left)} pairs: by their noisy scores at most {_percent(max(most, 0.0), 1)} of the rows of any of them depart "
         f"from independence, chance included: less than measuring them would have cost the others."
     )
+
+
+def _wider(released: Released) -> str:
+    """What was measured of three and more columns."""
+    found = [m for m in released.measurements if isinstance(m.query, Marginal) and len(m.query.axes) > 2]
+    if not found:
+        return ""
+    names = "; ".join(" x ".join(m.query.columns) for m in found[:MOST_NAMED])
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    return f"Measured {len(found)} tables of three and more columns, for {_share(released, found)} of the budget: {names}{more}."
 
 
 def _determined(released: Released) -> str:

@@ -2,15 +2,12 @@
 
 1. Scores. For all pairs, at a fine and at a coarse resolution, the L1 distance between the table and independence, as one
    Gaussian vector. No choice is made privately, so the run is Gaussian only and the conversion exact.
-2. Price. A pair left out costs its dependence (the score, less what sampling alone would show); measured with c cells at
-   price r of rho it costs what the resolution misses plus the noise, kappa D c / sqrt(2 r). At a price lambda of rho the
-   best r is (kappa D c / (2 sqrt 2 lambda))^(2/3), and the option costs its bias plus 3 lambda r. Every pair takes its
-   cheapest option; lambda is found by bisection so that the budget is used up.
-
-kappa is the share of the noise that survives in the synthetic rows: they average over many overlapping tables.
-
+2. Tables. Every pair is left out, measured finely or measured coarsely, by its price (sundog.select.prices).
 3. Checks. Where scores suggest that one column determines another, their table is measured label by label, and a hundredth of the
    budget left then counts the rows that break the likeliest map (sundog.estimate.pairs.determined).
+4. Wider tables. Where the budget can tell which tables of a target and two or three other columns show more than their pairs do,
+   a part of it is kept until pairs are known. A twentieth of that part scores these tables; the rest is divided, by price, among those
+   that pay and the pairs, which are measured once more (sundog.select.wider). Nothing is lost by measuring a pair twice.
 """
 
 import math
@@ -19,31 +16,22 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
-from sundog.domain.unit import PrivacyUnit
 from sundog.estimate.bins import Leaves, coarsened, leaves_of
 from sundog.estimate.pairs.determined import checks, most_checked, proposed, suspicions
-from sundog.generate import Generator
+from sundog.generate import Generator, SizeLimited
 from sundog.queries import Marginal, Query
-from sundog.queries.sensitivity import gaussian_stddev
 from sundog.released import Proposal, Released, Selection
+from sundog.select import wider
+from sundog.select.base import spent_up
+from sundog.select.prices import Option, allocate, dependence
 
 FEW_MORE = 2
 """A pair that may be a function is measured code by code, where that takes at most this many times the cells of a column."""
-SAMPLING = 0.8
-"""The mean absolute deviation of a count of mean m is about 0.8 sqrt(m)."""
-
-
-@dataclass(frozen=True)
-class Option:
-    """A way to treat a pair: what it misses (in rows), and the query to measure, if any."""
-
-    bias: float
-    query: Query | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +44,9 @@ class Allocate:
     target_weight: Annotated[
         float, "How many times as much errors count in pairs with a target.", Range(0.001, 1000)
     ] = 2.0
+    share_wider: Annotated[
+        float, "The part of the tables' budget that waits for tables of three and four columns.", Range(0, 0.9)
+    ] = 0.4
     share_checks: Annotated[
         float, "The part of the tables' budget that checks of suspected dependencies take, if any.", Range(0.001, 0.5)
     ] = 0.01
@@ -88,28 +79,66 @@ class Allocate:
         remaining_rho: float,
         previous: Proposal | None,
     ) -> Proposal | None:
-        """First the scores, then the tables, then checks of what they suggest, then nothing."""
+        """First the scores, then the tables, then checks of what they suggest, then wider tables, then nothing."""
         if previous is None:
             return self._scoring(workload, released, rho=self.share_scores * remaining_rho)
-        if len(released.scores) != 1:
+        asked = () if previous.scoring is None else previous.scoring.candidates
+        if len(released.scores) == 1 and asked:
+            return self._tables(workload, released, rho=remaining_rho, generator=model[0])
+        if spent_up(released, remaining_rho) or not released.scores:
             return None
-        if previous.scoring is None:
-            return _checking(released, rho=remaining_rho) if self.checks_maps else None
-        suspected = suspicions(released, leaves_of(released))
-        if not (self.checks_maps and most_checked(released, rho=self.share_checks * remaining_rho)):
-            suspected = {}
-        weights = self._weights(workload, released.schema)
-        options = self._options(_by_label(workload, released.schema, suspected), workload, released)
-        rho = remaining_rho * (1 - self.share_checks if suspected else 1.0)
-        unit = released.guarantee.unit
-        chosen, prices = allocate(options, weights=weights, unit=unit, rho=rho, kappa=self.kappa)
-        return Proposal(queries=tuple(chosen), rho_measure=rho, shares=prices)
+        if asked and len(asked[0].columns) > 2:
+            return self._last(workload, released, rho=remaining_rho)
+        if previous.queries:
+            rho = previous.rho_measure + remaining_rho
+            checks = _checking(released, rho=min(self.share_checks * rho, remaining_rho)) if self.checks_maps else None
+            if checks is not None or remaining_rho < 0.99 * self.share_wider * rho:
+                return checks or self._last(workload, released, rho=remaining_rho)
+        return self._scoring_wider(workload, released, rho=remaining_rho)
 
     def _scoring(self, workload: tuple[Query, ...], released: Released, *, rho: float) -> Proposal:
         leaves = leaves_of(released)
         candidates = (*workload, *self._coarse(workload, released.schema, leaves))
         estimates = tuple(np.rint(table).astype(np.int64) for table in _independent(candidates, released))
         return Proposal(scoring=Selection(candidates, estimates), rho_score=rho)
+
+    def _tables(
+        self, workload: tuple[Query, ...], released: Released, *, rho: float, generator: Generator[Any]
+    ) -> Proposal:
+        suspected = suspicions(released, leaves_of(released))
+        if not (self.checks_maps and most_checked(released, rho=self.share_checks * rho)):
+            suspected = {}
+        options = self._options(_by_label(workload, released.schema, suspected), workload, released)
+        tables, unit = rho * (1 - self.share_checks if suspected else 1.0), released.guarantee.unit
+        weights = self._weights(workload, released.schema)
+        chosen, prices = allocate(options, weights=weights, unit=unit, rho=tables, kappa=self.kappa)
+        later = self.share_wider * rho if self._waits(workload, released, rho=rho, generator=generator) else 0.0
+        return Proposal(queries=tuple(chosen), rho_measure=tables - later, shares=prices)
+
+    def _waits(self, workload: tuple[Query, ...], released: Released, *, rho: float, generator: Generator[Any]) -> bool:
+        """Whether a part of the budget is kept for wider tables: pairs will be nearly exact, and the generator takes more."""
+        if not self.share_wider or isinstance(generator, SizeLimited):
+            return False
+        found = wider.candidates(workload, released, cells=self.coarse)
+        fits = bool(found) and all(generator.supports(query) for query in found)
+        return fits and wider.exact_pairs(workload, released, rho=rho)
+
+    def _scoring_wider(self, workload: tuple[Query, ...], released: Released, *, rho: float) -> Proposal:
+        found = wider.candidates(workload, released, cells=self.coarse)
+        return Proposal(scoring=wider.scoring(found, released), rho_score=wider.SCORES * rho)
+
+    def _last(self, workload: tuple[Query, ...], released: Released, *, rho: float) -> Proposal | None:
+        """What is left, for wider tables that pay and for pairs, once more."""
+        ways = [*wider.measured_pairs(released), *wider.options(released)]
+        if not ways:
+            return None
+        weights = dict(
+            zip([query.columns for query in workload], self._weights(workload, released.schema), strict=True)
+        )
+        counts = [weights.get(columns, wider.WEIGHT) for columns, _ in ways]
+        unit = released.guarantee.unit
+        chosen, prices = allocate([own for _, own in ways], weights=counts, unit=unit, rho=rho, kappa=self.kappa)
+        return Proposal(queries=tuple(chosen), rho_measure=rho, shares=prices)
 
     def _coarse(self, workload: Sequence[Query], schema: Schema, leaves: dict[str, Leaves]) -> list[Marginal]:
         """The workload's marginals on coarser axes, where that makes a difference."""
@@ -171,12 +200,6 @@ def _by_label(workload: Sequence[Query], schema: Schema, pairs: Container[tuple[
     ]
 
 
-def dependence(score: float, expected: Float[np.ndarray, " cells"]) -> float:
-    """The L1 distance from independence that a noisy score shows, beyond what sampling alone would give."""
-    sampling = SAMPLING * float(np.sqrt(np.maximum(expected, 0.0)).sum())
-    return math.sqrt(max(score * abs(score) - sampling**2, 0.0))
-
-
 def _independent(queries: Sequence[Query], released: Released) -> list[Float[np.ndarray, " cells"]]:
     """The tables of independent columns, in rows."""
     leaves = leaves_of(released)
@@ -190,48 +213,3 @@ def _independent(queries: Sequence[Query], released: Released) -> list[Float[np.
             table = np.multiply.outer(table, shares[axis]).ravel()
         tables.append(table)
     return tables
-
-
-def allocate(
-    options: list[list[Option]], *, weights: Sequence[float], unit: PrivacyUnit, rho: float, kappa: float
-) -> tuple[list[Query], list[float]]:
-    """The queries to measure and the parts of rho for each, by the price at which the budget is used up."""
-    biases, strengths = _laid_out(options, weights, unit=unit, kappa=kappa)
-    low, high = 1e-12, 1e18
-    for _ in range(200):
-        price = math.sqrt(low * high)
-        _, spent = _choices(biases, strengths, price)
-        low, high = (price, high) if spent.sum() > rho else (low, price)
-    chosen, spent = _choices(biases, strengths, high)
-    if not spent.any():  # even the strongest pair is not worth its noise: measure it alone, so that rho is used
-        best = int(np.argmax(biases[:, 0]))
-        return [_cheapest_table(options[best])], [1.0]
-    measured = [(options[k][chosen[k]].query, float(spent[k])) for k in np.flatnonzero(spent)]
-    return [query for query, _ in measured if query is not None], [part for _, part in measured]
-
-
-def _laid_out(
-    options: list[list[Option]], weights: Sequence[float], *, unit: PrivacyUnit, kappa: float
-) -> tuple[Float[np.ndarray, "pairs ways"], Float[np.ndarray, "pairs ways"]]:
-    """The biases of all options, and the noise they would bring at rho = 1/2; ways that a pair lacks are infinitely bad."""
-    biases = np.full((len(options), max(len(ways) for ways in options)), np.inf)
-    strengths = np.zeros_like(biases)
-    for k, (ways, weight) in enumerate(zip(options, weights, strict=True)):
-        for place, way in enumerate(ways):
-            biases[k, place] = weight * way.bias
-            if way.query is not None:
-                strengths[k, place] = weight * kappa * gaussian_stddev(way.query, 0.5, unit=unit) * way.query.size
-    return biases, strengths
-
-
-def _choices(
-    biases: Float[np.ndarray, "pairs ways"], strengths: Float[np.ndarray, "pairs ways"], price: float
-) -> tuple[Int[np.ndarray, " pairs"], Float[np.ndarray, " pairs"]]:
-    """At a price of rho: the cheapest option of every pair, and what it would spend."""
-    parts = (strengths / (2 * math.sqrt(2) * price)) ** (2 / 3)
-    chosen = np.argmin(biases + 3 * price * parts, axis=1)
-    return chosen, np.take_along_axis(parts, chosen[:, None], axis=1)[:, 0]
-
-
-def _cheapest_table(ways: list[Option]) -> Query:
-    return min((way.query for way in ways if way.query is not None), key=lambda query: query.size)

@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 
 from sundog import Synthesizer
+from sundog.domain import Categorical, Schema
+from sundog.domain.unit import PrivacyUnit
 from sundog.estimate.bins import leaves_of
 from sundog.estimate.pairs.pool import pool
 from sundog.generate import PooledSearch
 from sundog.methods.recipes import METHODS
 from sundog.queries import Marginal, answer
 from sundog.random.keys import key_of
+from sundog.released import Guarantee, Measurement, Released
 
 DOCUMENT = {
     "fields": [
@@ -82,10 +85,26 @@ def test_a_setting_limits_the_rows_that_are_searched(tmp_path):
     assert len(made.fit(private(4000)).model.state.cells[0]) == 300
 
 
-def test_only_marginals_of_one_or_two_columns_are_supported(fitted):
-    schema = fitted.released.schema
-    assert PooledSearch().supports(Marginal.of(schema, "group", "flag"))
-    assert not PooledSearch().supports(Marginal.of(schema, "group", "flag", "same"))
+def test_only_marginals_of_one_to_four_columns_are_supported():
+    schema = Schema(tuple(Categorical(name, labels=(0, 1)) for name in "abcde"))
+    assert PooledSearch().supports(Marginal.of(schema, *"abcd"))
+    assert not PooledSearch().supports(Marginal.of(schema, *"abcde"))
+
+
+def test_rows_have_a_table_of_four_columns_that_no_pair_shows():
+    schema = Schema(tuple(Categorical(name, labels=(0, 1)) for name in "abcd"))
+    parity = np.where(np.indices((2, 2, 2, 2)).sum(axis=0) % 2 == 0, 250, 0).ravel()
+    tables = [(Marginal.of(schema, name), np.array([1000, 1000])) for name in "abcd"]
+    tables += [(Marginal.of(schema, *"abcd"), parity)]
+    measured = tuple(Measurement(query, values, 5.0, "r") for query, values in tables)
+    released = Released(schema, measured, Guarantee(PrivacyUnit(), "gaussian", 1.0), public_rows=2000)
+    generator = PooledSearch()
+    state = generator.fit(key_of(1), generator.init(key_of(0), schema), released=released)
+    rows = generator.sample(key_of(2), state, rows=2000)
+    odd = np.sum(rows.codes, axis=0) % 2 == 1
+    assert odd.mean() < 0.02
+    for column in rows.codes:
+        assert column.mean() == pytest.approx(0.5, abs=0.02)
 
 
 def test_ctrl_c_gives_the_best_rows_so_far_and_says_so(fitted, monkeypatch):

@@ -24,6 +24,7 @@ from scipy.optimize import linear_sum_assignment
 
 from sundog.domain.axis import Axis
 from sundog.estimate.bins import Leaves, leaves_of
+from sundog.estimate.repeats import without_repeats
 from sundog.queries import Marginal, Query
 from sundog.queries.sensitivity import block_l1
 from sundog.released import Measurement, Released, Selection
@@ -149,7 +150,7 @@ def proposed(released: Released) -> list[Dependency]:
     suspected = suspicions(released, leaves) if released.scores else {}
     found = [
         (m.query.size * m.stddev, mapped(m, suspected[m.query.columns], sides=_sides(m.query, released, leaves)))
-        for m in released.measurements
+        for m in without_repeats(released.measurements)
         if isinstance(m.query, Marginal) and m.query.columns in suspected and m.query.size >= _scored(released, m)
     ]
     return [each for _, each in sorted(found, key=lambda pair: pair[0])]
@@ -163,9 +164,9 @@ def _scored(released: Released, measurement: Measurement) -> int:
 
 def dependencies(released: Released) -> list[Dependency]:
     """The maps that were checked and are kept: one per column at most, and none that leads back to itself."""
-    if len(released.scores) < 2:
+    checked = next((scores for scores in released.scores[1:] if len(scores.candidates[0].columns) == 2), None)
+    if checked is None:
         return []
-    checked = released.scores[1]
     off = {q: _broken(q, int(value), released) for q, value in zip(checked.candidates, checked.values, strict=True)}
     noise = math.hypot(checked.stddev, released.rows_stddev) / 2
     kept: list[Dependency] = []

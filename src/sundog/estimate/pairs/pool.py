@@ -7,6 +7,7 @@
    by the optimal law for noise of known size (Gavish and Donoho 2017). What single cells still say beyond that is kept
    where it stands out (sundog.estimate.shrinkage). Both times the closest table with the pooled margins, no negative cell, and the
    trend of the two columns is taken (sundog.estimate.pairs.table_fit).
+   (Wider tables, of three and more columns: sundog.estimate.pairs.wider.)
 3. Empty cells. Noise above zero survives all that, and blurs a table most cells of which are empty. So every cell is
    weighted by the probability that it is not (sundog.estimate.shrinkage), and the table scaled back to its margins.
 """
@@ -23,6 +24,8 @@ from sundog.estimate.bins import Leaves
 from sundog.estimate.nonnegative import nonnegative
 from sundog.estimate.pairs.factors import Excess, common_dependence
 from sundog.estimate.pairs.table_fit import Trend, fitted, raked, trends
+from sundog.estimate.pairs.wider import Known
+from sundog.estimate.repeats import without_repeats
 from sundog.estimate.shrinkage import emptiness, shrunk_towards
 from sundog.queries import Marginal
 from sundog.released import Measurement, Released
@@ -33,25 +36,43 @@ LEAST = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """Every column's axis and pooled counts, and every table's cleaned counts with the noise it was measured with."""
+    """Every column's axis and pooled counts, and every table's cleaned counts with the noise it was measured with.
+
+    `tables` are those of pairs, `wider` those of more columns.
+    """
 
     axes: dict[str, Axis]
     margins: dict[str, Float[np.ndarray, " cells"]]
     tables: tuple[tuple[Marginal, Float[np.ndarray, " cells"], float], ...]
+    wider: tuple[tuple[Marginal, Float[np.ndarray, " cells"], float], ...] = ()
+
+    @property
+    def known(self) -> Known:
+        """What it says of wider tables."""
+        return Known(self.axes, self.margins, [(query, counts) for query, counts, _ in self.tables])
 
 
 def pool(released: Released, leaves: Mapping[str, Leaves]) -> Pooled:
-    """Pooled margins and cleaned tables of all measured pairs."""
-    pairs = [m for m in released.measurements if isinstance(m.query, Marginal) and len(m.query.axes) == 2]
-    axes = _finest(released, pairs)
-    margins = Pooled(axes, _margins(released, pairs, axes=axes, leaves=leaves), ())
-    return replace(margins, tables=_tables(pairs, margins))
+    """Pooled margins and cleaned tables of all that was measured of several columns."""
+    tables = [m for m in without_repeats(released.measurements) if isinstance(m.query, Marginal)]
+    tables = [m for m in tables if len(m.query.columns) > 1]
+    axes = _finest(released, tables)
+    margins = Pooled(axes, _margins(released, tables, axes=axes, leaves=leaves), ())
+    pairs = replace(margins, tables=_tables([m for m in tables if len(m.query.columns) == 2], margins))
+    wider = [m for m in tables if len(m.query.columns) > 2]
+    return replace(pairs, wider=tuple(_wider(measurement, pairs.known) for measurement in wider))
 
 
-def _finest(released: Released, pairs: list[Measurement]) -> dict[str, Axis]:
+def _wider(measurement: Measurement, known: Known) -> tuple[Marginal, Float[np.ndarray, " cells"], float]:
+    query: Marginal = measurement.query  # type: ignore[assignment]
+    counts = known.cleaned(query, measurement.values.astype(float), stddev=measurement.stddev)
+    return query, counts, measurement.stddev
+
+
+def _finest(released: Released, tables: list[Measurement]) -> dict[str, Axis]:
     """For every column the coarsest axis on which all its tables can be distinguished; columns in no table keep a bin each."""
     seen: dict[str, list[Axis]] = {}
-    for measurement in pairs:
+    for measurement in tables:
         for axis in measurement.query.axes:  # type: ignore[attr-defined]
             seen.setdefault(axis.column, []).append(axis)
     return {
@@ -63,16 +84,17 @@ def _finest(released: Released, pairs: list[Measurement]) -> dict[str, Axis]:
 
 
 def _margins(
-    released: Released, pairs: list[Measurement], *, axes: dict[str, Axis], leaves: Mapping[str, Leaves]
+    released: Released, tables: list[Measurement], *, axes: dict[str, Axis], leaves: Mapping[str, Leaves]
 ) -> dict[str, Float[np.ndarray, " cells"]]:
     rows = float(released.rows)
     counts = {name: leaves[name].shares(axis) * rows for name, axis in axes.items()}
     variances = {name: np.full(axis.size, _variance(leaves[name], rows)) for name, axis in axes.items()}
-    for measurement in sorted(pairs, key=lambda m: m.query.size, reverse=True):
+    for measurement in sorted(tables, key=lambda m: m.query.size, reverse=True):
         for place, axis in enumerate(measurement.query.axes):  # type: ignore[attr-defined]
             table = measurement.values.reshape(measurement.query.shape)  # type: ignore[attr-defined]
-            sums = table.sum(axis=1 - place) + (rows - table.sum()) / table.shape[place]
-            variance = measurement.stddev**2 * table.shape[1 - place]
+            others = tuple(other for other in range(table.ndim) if other != place)
+            sums = table.sum(axis=others) + (rows - table.sum()) / table.shape[place]
+            variance = measurement.stddev**2 * table.size / table.shape[place]
             name = axis.column
             counts[name], variances[name] = _corrected(
                 counts[name], variances[name], axes[name].parents(axis), sums, variance

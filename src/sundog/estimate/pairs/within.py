@@ -25,6 +25,7 @@ from sundog.domain import Categorical, Column
 from sundog.domain.axis import Axis
 from sundog.estimate.bins import Leaves
 from sundog.estimate.pairs.pool import Pooled
+from sundog.estimate.repeats import without_repeats
 from sundog.random.draws import ranks_within
 from sundog.random.keys import Key, normals, split
 from sundog.released import Released
@@ -112,7 +113,7 @@ def followers(released: Released, pooled: Pooled, leaves: Mapping[str, Leaves]) 
 
 def _links(released: Released, pooled: Pooled, leaves: Mapping[str, Leaves]) -> Iterator[tuple[float, Follows]]:
     """Every column with every other one that it follows closely, and how closely on the whole."""
-    raw = {measurement.query: measurement.values for measurement in released.measurements}
+    raw = {measurement.query: measurement.values for measurement in without_repeats(released.measurements)}
     for query, values, _ in pooled.tables:
         table, noisy = (counts.reshape(query.shape).astype(float) for counts in (values, raw[query]))
         if max(determination(table), determination(table.T)) < NEAR:

@@ -36,7 +36,7 @@ from sundog.random.draws import evenly
 from sundog.random.keys import Key, integer_seed, permutation, split, uniforms
 from sundog.released import Released
 
-FITS: Fits = {Marginal: 2}
+FITS: Fits = {Marginal: 4}
 MOST_ROWS = 200_000
 MARGINS = 3.0
 """How much a margin weighs, in tables of average precision."""
@@ -77,7 +77,7 @@ class PooledSearch:
         check_declared(self)
 
     def supports(self, query: Query) -> bool:
-        """Marginals of one or two columns."""
+        """Marginals of one to four columns."""
         return in_registry(FITS, query)
 
     def init(self, key: Key, schema: Schema) -> PooledState:
@@ -95,7 +95,7 @@ class PooledSearch:
         count = min(released.rows, MOST_ROWS) if self.rows is None else self.rows
         start, tree, search, inside = split(key, 4)
         cells, ending = _start(start, [pooled.margins[name] for name in names], rows=count), Ending()
-        if pooled.tables:
+        if pooled.tables or pooled.wider:
             cells = along_tree(tree, pooled, start=dict(zip(names, cells, strict=True)))
             cells, ending = self._searched(search, pooled, cells=cells, released=released)
         axes = tuple(pooled.axes[name] for name in names)
@@ -112,10 +112,10 @@ class PooledSearch:
         ties = Ties.of(dependencies(released), pooled.axes)
         start = ties.applied(dict(zip(schema.names, cells, strict=True)))
         scale = len(cells[0]) / released.rows
-        precise = [1.0 / (stddev * scale) ** 2 for _, _, stddev in pooled.tables]
-        heavy = MARGINS * float(np.mean(precise))
+        tables = [(table, values, 1 / (sd * scale) ** 2) for table, values, sd in (*pooled.tables, *pooled.wider)]
+        heavy = MARGINS * float(np.mean([precise for _, _, precise in tables]))
         wanted = [(Marginal((pooled.axes[name],)), pooled.margins[name], heavy) for name in schema.names]
-        wanted += [(table, values, own) for (table, values, _), own in zip(pooled.tables, precise, strict=True)]
+        wanted += tables
         coded = [(ties.coded(schema, table, values * scale), weight) for table, values, weight in wanted]
         held = [(*found, weight) for found, weight in coded if found is not None]
         queries, targets, weights = zip(*held, strict=True)

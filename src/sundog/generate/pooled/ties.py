@@ -40,7 +40,7 @@ class Ties:
     def coded(
         self, schema: Schema, table: Marginal, values: Float[np.ndarray, " cells"]
     ) -> tuple[Marginal, Float[np.ndarray, " cells"]] | None:
-        """A table in terms of the cells of the columns that are searched; None where both columns follow from one."""
+        """A table in terms of the cells of the columns that are searched; None where two of its columns follow from one."""
         sides = [self._side(axis) for axis in table.axes]
         if len({name for name, _ in sides}) < len(sides):
             return None

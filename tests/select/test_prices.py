@@ -1,4 +1,4 @@
-"""Allocate: the budget is used up, strong pairs are preferred, noise decides the resolution, weights count."""
+"""Prices: the budget is used up, strong pairs are preferred, noise decides the resolution, weights count."""
 
 import math
 
@@ -9,7 +9,7 @@ from sundog.domain import Categorical, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
 from sundog.queries import Marginal
-from sundog.select.allocate import Option, allocate, dependence
+from sundog.select.prices import Option, allocate, dependence
 
 COLUMNS = tuple(Categorical(name, labels=tuple(range(12))) for name in "abcd")
 SCHEMA = Schema(COLUMNS)
@@ -70,3 +70,23 @@ def test_dependence_takes_out_what_sampling_alone_would_show():
     assert dependence(sampling, expected) == 0.0
     assert dependence(-50.0, expected) == 0.0
     assert dependence(500.0, expected) == pytest.approx(math.sqrt(500**2 - sampling**2))
+
+
+def test_what_was_spent_on_a_table_before_is_not_spent_again():
+    one, other = (Marginal((FINE[a], FINE[b])) for a, b in ("ab", "cd"))
+    before = [[Option(0.0, one)], [Option(0.0, other)]]
+    after = [[Option(0.0, one, spent=0.006)], [Option(0.0, other)]]
+    assert list(measured(before, rho=0.01)[0].values()) == pytest.approx([0.005, 0.005], rel=1e-6)
+    assert measured(after, rho=0.01)[0] == pytest.approx({("a", "b"): 0.002, ("c", "d"): 0.008}, rel=1e-6)
+
+
+def test_a_table_whose_noise_survives_must_show_more_to_be_measured():
+    pair = Marginal((FINE["a"], FINE["b"]))
+    triple = Marginal((COARSE["a"], COARSE["b"], COARSE["c"]))
+
+    def chosen(noise, dependence):
+        ways = [[Option(0.0, pair)], [Option(dependence), Option(0.0, triple, noise=noise)]]
+        return triple in measured(ways, rho=0.02)[1]
+
+    least = {noise: min(seen for seen in range(10, 5000, 10) if chosen(noise, float(seen))) for noise in (1.0, 2.0)}
+    assert least[2.0] > 1.4 * least[1.0]

@@ -1,0 +1,133 @@
+"""Wider tables: candidates by a public rule, nothing kept for them at small budgets, and a parity that no pair shows."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sundog import Synthesizer
+from sundog.domain import Categorical, Schema
+from sundog.domain.unit import PrivacyUnit
+from sundog.methods.workloads import two_way
+from sundog.queries import Marginal
+from sundog.released import Guarantee, Measurement, Released, Scores
+from sundog.select import Allocate, wider
+
+ROWS = 20_000
+NAMES = [f"x{k}" for k in range(11)]
+
+
+def scored(sizes: dict[str, int], *, targets=("y",), strong=()) -> tuple[tuple[Marginal, ...], Released]:
+    """All pairs of columns with so many labels each, scored: those named are far from independence."""
+    columns = [Categorical(name, labels=tuple(range(size))) for name, size in sizes.items()]
+    schema = Schema(tuple(columns), targets=targets)
+    pairs = two_way(schema)
+    scores = Scores(pairs, np.array([9000 if set(q.columns) & set(strong) else 10 for q in pairs]), 5.0, "s")
+    alone = [(Marginal.of(schema, name), np.full(size, ROWS // size)) for name, size in sizes.items()]
+    measured = tuple(Measurement(query, values, 2.0, "r") for query, values in alone)
+    guarantee = Guarantee(PrivacyUnit(), "gaussian", 1.0)
+    return pairs, Released(schema, measured, guarantee, scores=(scores,), public_rows=ROWS)
+
+
+def candidates(*given, **more):
+    pairs, released = scored(*given, **more)
+    return {frozenset(query.columns) for query in wider.candidates(pairs, released, cells=6)}
+
+
+def test_a_target_with_any_two_columns_and_with_any_three_narrow_ones():
+    found = candidates({"a": 2, "b": 3, "c": 2, "d": 9, "y": 2})
+    assert found == {frozenset("abcy"), frozenset("ady"), frozenset("bdy"), frozenset("cdy")}
+
+
+def test_columns_have_few_cells_and_no_table_has_two_orders():
+    pairs, released = scored({"a": 20, "b": 9, "y": 30}, targets=("y", "a"))
+    (query,) = wider.candidates(pairs, released, cells=6)
+    assert query.columns == ("a", "b", "y")
+    assert query.shape == (6, 6, 6)
+
+
+def test_without_a_target_there_are_none():
+    assert not candidates({"a": 2, "b": 3, "c": 2}, targets=())
+
+
+def test_of_many_columns_the_strongest_are_looked_at_and_targets_share_them():
+    sizes = {f"x{k}": 2 + 5 * (k % 2) for k in range(80)}
+    one = candidates({**sizes, "y": 2}, strong=("x71", "x72"))
+    assert len(one) <= 520
+    assert {name for names in one for name in names} >= {"x71", "x72"}
+    many = {f"y{k}": 2 for k in range(8)}
+    assert len(candidates({**sizes, **many}, targets=tuple(many))) <= 520
+
+
+def test_pairs_must_be_nearly_exact():
+    pairs, released = scored({"a": 2, "b": 3, "y": 2})
+    enough = 1 / (2 * (wider.EXACT * ROWS) ** 2)
+    assert wider.exact_pairs(pairs, released, rho=1.01 * enough)
+    assert not wider.exact_pairs(pairs, released, rho=0.99 * enough)
+
+
+def parity(rows: int, seed: int) -> pa.Table:
+    bits = np.random.default_rng(seed).integers(0, 2, (rows, 11))
+    shown = bits[:, 1] ^ bits[:, 4] ^ bits[:, 7]
+    return pa.table({name: column.astype(str) for name, column in zip([*NAMES, "y"], [*bits.T, shown], strict=True)})
+
+
+DOCUMENT = {
+    "name": "parity",
+    "targets": ["y"],
+    "fields": [
+        {"name": name, "type": "string", "categories": ["0", "1"], "constraints": {"required": True}}
+        for name in [*NAMES, "y"]
+    ],
+}
+
+
+def fitted(tmp_path, *, epsilon, settings=None):
+    places = {"ledger": tmp_path / "ledger", "seed": 1}
+    return Synthesizer(DOCUMENT, epsilon=epsilon, delta=1e-9, settings=settings, **places).fit(parity(ROWS, 1))
+
+
+def agreement(frame) -> float:
+    bits = frame[["x1", "x4", "x7", "y"]].astype(int).sum(axis=1)
+    return float((bits % 2 == 0).mean())
+
+
+def test_a_parity_of_three_columns_that_no_pair_shows_is_found_and_kept(tmp_path):
+    made = fitted(tmp_path, epsilon=5.0)
+    assert [m.query.columns for m in made.released.measurements if len(m.query.columns) > 2] == [
+        ("x1", "x4", "x7", "y")
+    ]
+    assert agreement(made.sample().to_pandas()) > 0.95
+    assert made.released.guarantee.epsilon == pytest.approx(5.0, rel=1e-3)
+
+
+@pytest.mark.parametrize(("epsilon", "settings"), [(0.5, {}), (5.0, {"rule.share_wider": 0})])
+def test_at_a_small_budget_or_when_turned_off_nothing_is_kept_for_wider_tables(tmp_path, epsilon, settings):
+    released = fitted(tmp_path, epsilon=epsilon, settings={"passes": 1, **settings}).released
+    assert all(len(m.query.columns) <= 2 for m in released.measurements)
+    assert len(released.scores) == 1
+    assert len({m.query for m in released.measurements}) == len(released.measurements)
+
+
+def test_a_wider_table_is_measured_only_where_it_shows_more_than_its_noise_costs():
+    pairs, released = scored({"a": 2, "b": 3, "c": 2, "y": 2})
+    (table,) = wider.candidates(pairs, released, cells=6)
+    measured = tuple(
+        Measurement(query, np.full(query.size, ROWS // query.size), 10.0, "p") for query in pairs
+    )  # independent, nearly exact
+
+    def last(score):
+        seen = Scores((table,), np.array([score]), 20.0, "w")
+        known = Released(
+            released.schema,
+            (*released.measurements, *measured),
+            released.guarantee,
+            scores=(*released.scores, seen),
+            public_rows=ROWS,
+        )
+        return {q.columns for q in Allocate()._last(pairs, known, rho=0.01).queries if len(q.columns) > 2}
+
+    sampling = 0.8 * math.sqrt(ROWS * table.size)
+    assert last(int(sampling)) == set()
+    assert last(ROWS) == {("a", "b", "c", "y")}
