@@ -1,6 +1,7 @@
 """Wider tables: candidates by a public rule, nothing kept for them at small budgets, and a parity that no pair shows."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -9,9 +10,10 @@ import pytest
 from sundog import Synthesizer
 from sundog.domain import Categorical, Schema
 from sundog.domain.unit import PrivacyUnit
+from sundog.generate import PooledSearch
 from sundog.methods.workloads import two_way
 from sundog.queries import Marginal
-from sundog.released import Guarantee, Measurement, Released, Scores
+from sundog.released import Guarantee, Measurement, Proposal, Released, Scores
 from sundog.select import Allocate, wider
 
 ROWS = 20_000
@@ -131,3 +133,17 @@ def test_a_wider_table_is_measured_only_where_it_shows_more_than_its_noise_costs
     sampling = 0.8 * math.sqrt(ROWS * table.size)
     assert last(int(sampling)) == set()
     assert last(ROWS) == {("a", "b", "c", "y")}
+
+
+@pytest.mark.parametrize("share_wider", [0.0, 0.4])
+def test_what_checks_would_have_taken_measures_pairs_once_more(share_wider):
+    pairs, released = scored({"a": 2, "b": 3, "y": 2})
+    measured = tuple(Measurement(query, np.full(query.size, ROWS // query.size), 10.0, "p") for query in pairs)
+    known = replace(released, measurements=(*released.measurements, *measured))
+    before = Proposal(queries=pairs, rho_measure=0.99, shares=[1.0] * len(pairs))
+    rule = Allocate(share_wider=share_wider)
+    again = rule.propose(pairs, model=(PooledSearch(), None), released=known, remaining_rho=0.01, previous=before)
+    assert again is not None
+    assert again.scoring is None
+    assert {query.columns for query in again.queries} == {query.columns for query in pairs}
+    assert again.rho_measure == 0.01

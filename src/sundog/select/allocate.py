@@ -90,11 +90,19 @@ class Allocate:
         if asked and len(asked[0].columns) > 2:
             return self._last(workload, released, rho=remaining_rho)
         if previous.queries:
-            rho = previous.rho_measure + remaining_rho
-            checks = _checking(released, rho=min(self.share_checks * rho, remaining_rho)) if self.checks_maps else None
-            if checks is not None or remaining_rho < 0.99 * self.share_wider * rho:
-                return checks or self._last(workload, released, rho=remaining_rho)
+            return self._after_tables(workload, released, rho=remaining_rho, spent=previous.rho_measure)
         return self._scoring_wider(workload, released, rho=remaining_rho)
+
+    def _after_tables(
+        self, workload: tuple[Query, ...], released: Released, *, rho: float, spent: float
+    ) -> Proposal | None:
+        """Checks, or wider tables; where nothing waits for these, pairs take what checks would have taken."""
+        checks = _checking(released, rho=min(self.share_checks * (spent + rho), rho)) if self.checks_maps else None
+        if checks is not None:
+            return checks
+        if self.share_wider and rho >= 0.99 * self.share_wider * (spent + rho):
+            return self._scoring_wider(workload, released, rho=rho)
+        return self._last(workload, released, rho=rho)
 
     def _scoring(self, workload: tuple[Query, ...], released: Released, *, rho: float) -> Proposal:
         leaves = leaves_of(released)
@@ -123,8 +131,10 @@ class Allocate:
         fits = bool(found) and all(generator.supports(query) for query in found)
         return fits and wider.exact_pairs(workload, released, rho=rho)
 
-    def _scoring_wider(self, workload: tuple[Query, ...], released: Released, *, rho: float) -> Proposal:
+    def _scoring_wider(self, workload: tuple[Query, ...], released: Released, *, rho: float) -> Proposal | None:
         found = wider.candidates(workload, released, cells=self.coarse)
+        if not found:
+            return self._last(workload, released, rho=rho)
         return Proposal(scoring=wider.scoring(found, released), rho_score=wider.SCORES * rho)
 
     def _last(self, workload: tuple[Query, ...], released: Released, *, rho: float) -> Proposal | None:
