@@ -285,6 +285,117 @@ def test_only_totals_come_back(held, monkeypatch):
     assert sum(len(batch) for batch in sent) <= sum(query.size for query in queries)
 
 
+ALIKE = [
+    "red",
+    "Red",
+    "red ",
+    " red",
+    "r\u00e9d",
+    "re\u0301d",
+    "it's",
+    'q"',
+    "back\\slash",
+    "100%",
+    "%s",
+    "$1",
+    "a,b",
+    "\t",
+    "\n",
+    "null",
+    "=",
+    "x" * 200,
+]
+"""Texts that a collation, padding or quoting could mix up."""
+LOOKALIKES = Schema.from_json(
+    {
+        "fields": [
+            {"name": "select", "categories": ALIKE, "missingValues": ["%s", "it's", ""]},
+            {"name": "unit", "categories": [text for text in ALIKE if text.strip() == text]},
+            number("code0", 0, 9, type="integer"),
+        ]
+    }
+)  # fmt: skip
+
+
+@pytest.fixture
+def alike(postgresql_url):
+    """Texts that look alike, in a column that ignores case and accents, and names of columns that our own SQL uses."""
+    draw = random.Random(2)
+    texts = [draw.choice([*ALIKE, None, ""]) for _ in range(400)]
+    rows = pa.table({"select": texts, "unit": texts[1:] + texts[:1], "code0": [draw.randrange(12) for _ in texts]})
+    postgresql.ingest(postgresql_url, "alike", rows.append_column("who", pa.array(texts)))
+    postgresql.run(
+        postgresql_url,
+        "CREATE COLLATION IF NOT EXISTS loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)",
+        *(f'ALTER TABLE alike ALTER "{name}" TYPE text COLLATE loose' for name in ("select", "unit", "who")),
+    )
+    sql = "SELECT * FROM alike"
+    return {
+        "streamed": (postgresql_url, sql),
+        "pushed down": (OnServer(postgresql_url), sql),
+        "laptop": (rows.append_column("who", pa.array(texts)), None),
+    }
+
+
+def check_alike(engine, alike):
+    queries = [Marginal.of(LOOKALIKES, name) for name in LOOKALIKES.names]
+    check(engine, alike, schema=LOOKALIKES, queries=queries, bounds=(None, 1, 5))
+
+
+@pytest.mark.parametrize("engine", ["streamed", "pushed down"])
+def test_texts_that_look_alike_stay_apart(alike, engine):
+    check_alike(engine, alike)
+
+
+def test_a_server_that_mixes_up_texts_is_found(alike, monkeypatch):
+    def by_own_collation(*given, **more):
+        return CODED(*given, **more).replace('COLLATE "C" AS unit', "AS unit")
+
+    monkeypatch.setattr(statements, "_coded", by_own_collation)
+    with pytest.raises(AssertionError):
+        check_alike("pushed down", alike)
+
+
+def test_settings_of_the_role_change_no_count(held, postgresql_url):
+    rows = made_cells(7)
+    there = held(rows, CASTS) | {"laptop": (rows, None)}
+    postgresql.run(
+        postgresql_url,
+        "ALTER ROLE sundog SET timezone = 'Asia/Tokyo'",
+        "ALTER ROLE sundog SET datestyle = 'German'",
+        "ALTER ROLE sundog SET extra_float_digits = -5",
+    )
+    try:
+        for engine in ("streamed", "pushed down"):
+            check(engine, there, schema=KINDS, queries=every_kind(), bounds=(None, 2))
+    finally:
+        postgresql.run(postgresql_url, "ALTER ROLE sundog RESET ALL")
+
+
+def test_all_counts_of_a_server_see_one_snapshot(postgresql_url):
+    schema = Schema.from_json({"fields": [{"name": "a", "categories": ["x"]}]})
+    postgresql.run(postgresql_url, "DROP TABLE IF EXISTS now", "CREATE TABLE now AS SELECT 'x'::text AS a")
+    source = open_table(OnServer(postgresql_url), sql="SELECT a FROM now")
+    for _ in range(2):
+        query = Marginal.of(schema, "a")
+        assert source.add_up(schema, PrivacyUnit(), add=Counting([query]), size=query.size).tolist() == [1, 0]
+        postgresql.run(postgresql_url, "INSERT INTO now VALUES ('x')")
+
+
+def test_what_functions_of_the_server_say_is_not_heard(postgresql_url, capfd):
+    postgresql.run(
+        postgresql_url,
+        "CREATE OR REPLACE FUNCTION told(cell text) RETURNS text LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE NOTICE 'cell %', cell; RAISE WARNING 'cell %', cell; RETURN cell; END $$",
+    )
+    schema = Schema.from_json({"fields": [{"name": "a", "categories": ["s3cret"]}]})
+    query = Marginal.of(schema, "a")
+    for data in (postgresql_url, OnServer(postgresql_url)):
+        source = open_table(data, sql="SELECT told('s3cret') AS a")
+        assert source.add_up(schema, PrivacyUnit(), add=Counting([query]), size=query.size)[0] == 1
+    assert "s3cret" not in "".join(capfd.readouterr())
+
+
 WRONG = {
     "a unit is split": (statements, "unit_sql", lambda raw: f"COALESCE('=' || {raw.text} || ctid, '')"),
     "units become one": (statements, "unit_sql", lambda raw: "'='"),

@@ -11,6 +11,7 @@ import extreme_cells
 import tables
 from laws.query_examples import EXAMPLES, SCHEMA
 from spark_sessions import frame_of, needs_spark, spark
+from sundog.domain import Schema
 from sundog.domain.unit import PrivacyUnit
 from sundog.queries import CLASSES, Marginal, add_all
 from sundog.sources import OnSpark, open_table
@@ -79,3 +80,28 @@ def test_extreme_cells_of_every_type_mean_the_same(spark):
         table = given.append_column("who", given[f"{kind}: label"] if kind else pa.nulls(len(given), pa.string()))
         expected = totals(table, schema, queries, 1)
         assert np.array_equal(totals(spark.createDataFrame(table), schema, queries, 1), expected)
+
+
+LOOKALIKES = {
+    "text": ["a", "A", "a ", " a", "\u00e9", "e\u0301", "ss", "\u1e9e", "", None, "=", "0", "-0", "0.0", "NaN", "\x00"],
+    "double": [0.0, -0.0, float("nan"), None, 1.0, 1.5, float("inf"), 5e-324, 2.0**53, 2.0**53 + 2],
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", LOOKALIKES)
+def test_units_that_look_alike_are_told_apart_as_on_one_machine(engine, kind, spark, tmp_path):
+    draw = np.random.default_rng(3)
+    cells = LOOKALIKES[kind]
+    who = pa.array(
+        [cells[k] for k in draw.integers(0, len(cells), 300)], pa.string() if kind == "text" else pa.float64()
+    )
+    parquet.write_table(
+        pa.table({"age": draw.integers(0, 9, 300), "who": who}), tmp_path / "t.parquet", row_group_size=17
+    )
+    schema = Schema.from_json(
+        {"fields": [{"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 8}}]}
+    )
+    queries = [Marginal.of(schema, "age")]
+    expected = totals(tmp_path / "t.parquet", schema, queries, 3)
+    assert np.array_equal(totals(ENGINES[engine](spark, tmp_path / "t.parquet"), schema, queries, 3), expected)
