@@ -31,7 +31,7 @@ SIBLINGS = 0.5
 """What siblings count for, in columns of rows."""
 FIRST = 0.33
 """The part of a view's budget that goes to single columns."""
-COUNTED = 4.0
+COUNTED = 10.0
 """How much more than another column of its size a number of children gets: all that is below a parent rests on it."""
 ITSELF = 6.0
 """How much more an error counts in a column of a row with the same one of its sibling: other pairs of siblings follow through it."""
