@@ -22,8 +22,21 @@ NO_MEMORY = (
 )
 
 
+INTERRUPTED = 130
+"""The exit code of Ctrl-C, as shells have it."""
+
+
+def is_interruption(error: BaseException) -> bool:
+    """Whether Ctrl-C was pressed: the table engine says so by a RuntimeError where it was at work."""
+    return isinstance(error, KeyboardInterrupt) or (
+        type(error) is RuntimeError and error.args == ("Query interrupted",)
+    )
+
+
 def failure(error: BaseException) -> tuple[str, int]:
     """What to say of an error that is no UserError, and the exit code: 1 only where it is a fault in Sundog."""
+    if is_interruption(error):
+        return "interrupted.", INTERRUPTED
     if (
         isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException"
     ):  # the table engine's word for it

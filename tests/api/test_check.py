@@ -149,6 +149,15 @@ def test_lines_of_a_text_file(tmp_path):
     assert found.not_in_schema == 1
 
 
+def test_lines_of_linked_text_files_are_counted(tmp_path):
+    (tmp_path / "homes.csv").write_text("id,a\n1,x\n2\n")
+    home = {"name": "id"}, {"name": "a", "categories": ["x"]}
+    resource = {"name": "homes", "path": "homes.csv", "schema": {"fields": [*home], "primaryKey": "id"}}
+    package = {"name": "p", "resources": [resource]}
+    found = sundog.check_table(tmp_path, package, dataset="p", ledger=tmp_path / "l")
+    assert [finding.count for finding in found.tables["homes"].line_findings] == [1]
+
+
 def test_typed_tables_and_nested_columns(tmp_path):
     values = tables.arrow(tables.table(50)).append_column("nested", pa.array([[1]] * 50))
     parquet.write_table(values, tmp_path / "t.parquet")

@@ -458,3 +458,10 @@ def test_rows_on_a_server_cannot_be_read(postgresql_url):
     ):
         with pytest.raises(UserError, match="the rows stay on the server, which only counts"):
             refused()
+
+
+def test_rows_before_the_marked_one_are_refused():
+    """They would be lost: the marked row is not one of the table."""
+    batch = pa.RecordBatch.from_pydict({"example": [0, 1], "c0": [5, 6]})
+    with pytest.raises(RuntimeError, match="in another order"):
+        list(adbc._without_first(iter([batch])))

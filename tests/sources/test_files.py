@@ -136,11 +136,11 @@ def test_wrong_files_are_named(tmp_path, content, match):
 
 
 def test_a_file_without_a_header_line_has_no_row_quoted(tmp_path):
-    for content in (b"Alice Smith,77\nBob,12\n", b"77,77\n1,2\n", b"A,Alice Smith\n77,1\n"):
+    for content in (b"Alice Smith,7.77\nBob,12\n", b"7.77,7.77\n1,2\n", b"A,Alice Smith\n7.77,1\n"):
         with pytest.raises(UserError) as caught:
             rows(file(tmp_path, content))
         assert "Alice" not in str(caught.value)
-        assert "77" not in str(caught.value)
+        assert "7.77" not in str(caught.value)
         assert "'A'" not in str(caught.value), "a cell that comes near a column's name is a cell"
 
 

@@ -147,6 +147,14 @@ def test_typed_containers_in_a_dictionary():
     assert tables.encoded({"x": pl.Series(["3", "1"])}, labels) == [[1, 0]]
 
 
+def test_places_beyond_any_dictionary_are_missing_cells():
+    """Arrow builds such arrays without a look at them."""
+    labels = schema_of(categories=["1", "3"])
+    places = pa.array([1, 2**63 + 5], pa.uint64())
+    column = pa.DictionaryArray.from_arrays(places, pa.array(["1", "3"]), safe=False)
+    assert tables.encoded(pa.table({"x": column}), labels) == [[1, labels.columns[0].missing]]
+
+
 def test_what_speaks_arrow_is_a_table():
     labels = schema_of(categories=["1", "3"])
     batch = pa.RecordBatch.from_pydict({"x": ["1", "3"]})

@@ -30,7 +30,7 @@ from sundog.cli import (
     workload,
 )
 from sundog.cli.output import visible
-from sundog.errors import UserError, failure
+from sundog.errors import INTERRUPTED, UserError, failure
 from sundog.sizes import refuse_little_room
 from sundog.version import __version__
 
@@ -61,8 +61,8 @@ app.add_typer(schema.app, name="schema")
 app.add_typer(workload.app, name="workload")
 app.add_typer(ledger.app, name="ledger")
 
-INTERRUPTED, UNREAD = 130, 141
-"""Exit codes as shells have them: Ctrl-C, and a pipe whose reader went away."""
+UNREAD = 141
+"""The exit code of a pipe whose reader went away, as shells have it."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -91,7 +91,7 @@ def main() -> None:
             sys.exit(UNREAD)
         if isinstance(ended, SystemExit) and ended.code != INTERRUPTED:
             raise
-        _fail("interrupted.", INTERRUPTED)
+        _fail(*failure(KeyboardInterrupt()))
     except Exception as error:
         message, code = failure(error)
         if code == 1 and os.environ.get("SUNDOG_DEBUG"):

@@ -37,10 +37,8 @@ def check_links(tables: Mapping[str, Any], schema: LinkedSchema, *, dataset: str
     found = {}
     for table in package.tables:
         if table.name in tables:
-            in_database = isinstance(
-                tables[table.name], tuple
-            )  # then cells are those of the snapshot whose links are counted
-            given = source.tables[table.name] if in_database else tables[table.name]
+            # The cells of a database are those of the snapshot on which links are counted.
+            given = source.tables[table.name] if isinstance(tables[table.name], tuple) else tables[table.name]
             check = check_rows(given, table.schema, unit=PrivacyUnit(), dataset=dataset, ledger=ledger)
             found[table.name] = replace(check, keys=tuple(_plain(key) for key in check.keys))
     links = {each.table: tuple(_findings(each, package.table(each.table))) for each in count_links(source)}

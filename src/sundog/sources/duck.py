@@ -22,7 +22,7 @@ from jaxtyping import Float, Int
 from sundog.domain import Categorical, Schema
 from sundog.domain.rows import Rows
 from sundog.domain.unit import PrivacyUnit
-from sundog.errors import UserError
+from sundog.errors import UserError, is_interruption
 from sundog.sizes import memory
 from sundog.sources.base import Adder, check_columns
 from sundog.sources.encode import RawColumn, encode_sql, enum_name, enum_type, identifier
@@ -32,8 +32,6 @@ from sundog.sources.spill import spill_folder
 from sundog.sources.units import UNIT, by_unit, count_texts, first_of_each, part_name, read_batches, rows_of
 
 FED = "fed"
-INTERRUPTED = "Query interrupted"
-"""What the engine says, as a RuntimeError, when Ctrl-C stops it at work."""
 SEVERAL = (
     "its cells are lists, structs or intervals, which no column kind models; make each part of it a column of its own, or "
     "leave the field out of the schema."
@@ -53,10 +51,17 @@ def connect() -> Any:
         "memory_limit": f"{memory() // 2}B",  # the engine does not look at limits of the process; beyond it, it spills
     }
     connection: Any = duckdb.connect(config=settings)
-    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()[0]:
-        connection.execute("SET enable_progress_bar = false")  # only then: in a notebook without ipywidgets it fails
-    # Otherwise TRY_CAST moves into the CSV reader, which drops the whole line where the cell should become null.
-    connection.execute("SET disabled_optimizers = 'type_pushdown'")
+    try:
+        if connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()[0]:
+            connection.execute(
+                "SET enable_progress_bar = false"
+            )  # only then: in a notebook without ipywidgets it fails
+        # Otherwise TRY_CAST moves into the CSV reader, which drops the whole line where the cell should become null.
+        connection.execute("SET disabled_optimizers = 'type_pushdown'")
+    except RuntimeError as error:
+        if is_interruption(error):
+            raise KeyboardInterrupt from None
+        raise
     return connection
 
 
@@ -287,7 +292,7 @@ class DuckTable:
         except UserError:
             raise
         except Exception as error:  # engines and readers fail in many ways, and any of their texts may quote a cell
-            if type(error) is RuntimeError and error.args == (INTERRUPTED,):
+            if is_interruption(error):
                 raise KeyboardInterrupt from None
             withhold(error)
             own = None if self.stream is None else self.stream.take_failure()

@@ -39,7 +39,9 @@ def along_tree(key: Key, pooled: Pooled, *, start: Mapping[str, Cells]) -> tuple
 def _edges(tables: Mapping[tuple[str, str], Table], names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The edges of the strongest trees, from parent to child, parents first."""
     place = {name: k for k, name in enumerate(names)}
-    ends = np.array([[place[a], place[b]] for a, b in tables], dtype=np.int64).reshape(-1, 2)
+    ends = np.array([[place[a], place[b]] for a, b in tables], dtype=np.int32).reshape(
+        -1, 2
+    )  # older SciPy takes no more
     gains = np.array([1e-12 + information(table) for _, table in tables.values()])
     tree = minimum_spanning_tree(coo_array((-gains, ends.T), shape=(len(names),) * 2).tocsr())
     reached = np.zeros(len(names), dtype=bool)
