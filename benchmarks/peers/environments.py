@@ -38,8 +38,12 @@ ENVIRONMENTS = {
         ("smartnoise-synth==1.0.8", "packaging", "pyarrow", TORCH), (TORCH, "antlr4-python3-runtime>=4.13")
     ),
     "synthcity": Environment(
-        ("synthcity==0.2.12", "scikit-learn<1.4", "pgmpy<1", "numpy<2", "scipy<1.14", "pyarrow<19"),
-        (TORCH, *(_without(package) for package in ("nflows", "pykeops", "feather-format", "torchvision"))),
+        ("synthcity==0.2.12", "pgmpy<1", "numpy<2", "scipy<1.14", "pyarrow<19"),
+        (
+            TORCH,
+            "scikit-learn<1.4",
+            *(_without(package) for package in ("nflows", "pykeops", "feather-format", "arfpy", "torchvision")),
+        ),
     ),
     "mostlyai": Environment(("mostlyai-engine==2.7.3", "pyarrow", TORCH), (TORCH, _without("torchvision"))),
     "sdv": Environment(("sdv==2.0.0", "pyarrow", TORCH)),

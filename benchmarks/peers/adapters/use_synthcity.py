@@ -10,7 +10,7 @@ from adapter import Job, serve, unused
 
 def make(job: Job, frame: pd.DataFrame) -> pd.DataFrame:
     """One of its plugins."""
-    unused("torchvision", "nflows")
+    unused("torchvision", "nflows", "arfpy")
     from synthcity.plugins import Plugins
     from synthcity.plugins.core.dataloader import GenericDataLoader
 
