@@ -44,7 +44,7 @@ def test_what_can_be_asked(text, kind, columns):
         ("age ~", "cannot be read"),
         ("age ~ sex +", "cannot be read"),
         ("age ~ age", "explains itself"),
-        ("age ~ sex + sex", "stands twice"),
+        ("age ~ sex + sex", "is named twice"),
         ("age ~ height", "'height' is not a column"),
         ("job ~ age", "name the one that counts as yes"),
         ("job = z ~ age", "'z' is not a label"),
