@@ -204,22 +204,21 @@ def test_mutant_rows_in_the_driver(spark, path, monkeypatch):
         check_the_driver_sees_totals_alone(spark, path, monkeypatch)
 
 
-def private_modules(rows, out):
-    """Counts, in place of rows, the modules that executors should not know."""
-    import sys
-
-    out[0] += sum(name.startswith("sundog.private") for name in sys.modules)
-
-
-def spending(rows, out):
-    """Opens the ledger in an executor."""
-    import sundog.private.ledger  # noqa: F401
-
-    private_modules(rows, out)
-
-
 def test_executors_know_no_ledger(spark, path):
-    """A retried task that spent would spend twice."""
+    """A retried task that spent would spend twice. Functions of a function travel whole: executors do not have this file."""
+
+    def private_modules(rows, out):
+        """Counts, in place of rows, the modules that executors should not know."""
+        import sys
+
+        out[0] += sum(name.startswith("sundog.private") for name in sys.modules)
+
+    def spending(rows, out):
+        """Opens the ledger in an executor."""
+        import sundog.private.ledger  # noqa: F401
+
+        private_modules(rows, out)
+
     source = open_table(frame_of(spark, path))
     assert source.add_up(SCHEMA, PrivacyUnit(), add=private_modules, size=1)[0] == 0
     assert source.add_up(SCHEMA, PrivacyUnit(), add=spending, size=1)[0] > 0
