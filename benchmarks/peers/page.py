@@ -59,7 +59,9 @@ def scores(cells: Cells, metric: str) -> str:
     head = ["", *(f"{name} {epsilon:g}" for name in names for epsilon in EPSILONS)]
 
     def value(cell: Mapping[str, Any]) -> str:
-        return f"{cell['scores'][metric]:.3f}" if metric in cell.get("scores", {}) else cell["outcome"]
+        if metric in cell.get("scores", {}):
+            return f"{cell['scores'][metric]:.3f}"
+        return "" if cell["outcome"] == "done" else cell["outcome"]
 
     return _markdown([head, *_lines(cells, [(name, epsilon) for name in names for epsilon in EPSILONS], value)])
 
