@@ -10,6 +10,7 @@ from example_tables import SCHEMA, table
 from sundog.cli.app import app
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
+from sundog.estimate.repeats import without_repeats
 from sundog.methods.compare import compare
 from sundog.methods.recipes import METHODS
 from sundog.queries import Marginal, answer
@@ -47,6 +48,13 @@ def test_the_method_that_foretells_held_out_tables_comes_first_and_fits_to_the_n
 def test_held_out_tables_are_harder_than_fitted_ones(released):
     (only,) = compare(released, methods=["mst"])
     assert only.held_out > only.fit
+
+
+def test_a_table_that_was_measured_twice_is_held_out_twice(released):
+    """`auto` measures pairs again; the other half, left in, would foretell the one that is held out."""
+    twice = released.with_measurements((*released.measurements, *released.measurements[4:]))
+    once = released.with_measurements(tuple(without_repeats(twice.measurements)))
+    assert compare(twice, methods=["mst"]) == compare(once, methods=["mst"])
 
 
 def test_methods_with_the_same_generator_share_a_result(released):

@@ -17,6 +17,7 @@ import numpy as np
 
 from sundog.domain.linked.views import LinkedSchema
 from sundog.errors import UserError
+from sundog.estimate.repeats import without_repeats
 from sundog.generate import Generator, can_use
 from sundog.methods.recipes import METHODS, recipe_of
 from sundog.random.keys import Key, key_of, permutation, split
@@ -53,6 +54,9 @@ def compare(
             "compare: these are measurements of linked tables, which 'auto' alone can use, so there is nothing to rank. To "
             "compare methods on one of the tables, measure it by itself, with its own schema."
         )
+    released = released.with_measurements(
+        tuple(without_repeats(released.measurements))
+    )  # else a repeat stays in a fold
     done: dict[Any, Standing] = {}
     standings = []
     for name in methods or METHODS:
