@@ -70,7 +70,7 @@ def test_a_dry_run_opens_no_table_and_writes_nothing(schema, tmp_path, monkeypat
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
-def test_a_dry_run_foretells_the_charge_and_the_balance(schema, tmp_path):
+def test_a_dry_run_predicts_the_charge_and_the_balance(schema, tmp_path):
     ledger = Ledger(tmp_path / "ledger")
     ledger.set_limit("things", epsilon=2.0, delta=1e-9)
     foretold = json.loads(dry(schema, tmp_path, "--epsilon", 1, "--delta", 1e-9, "--json"))

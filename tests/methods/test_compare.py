@@ -37,7 +37,7 @@ def released() -> Released:
     return Released(SCHEMA, tuple(measured), Guarantee(PrivacyUnit("replace"), "zcdp", 0.1), public_rows=len(real))
 
 
-def test_the_method_that_foretells_held_out_tables_comes_first_and_fits_to_the_noise(released):
+def test_the_method_that_predicts_held_out_tables_comes_first_and_fits_to_the_noise(released):
     first, *rest = compare(released, methods=["independent", "mst"])
     assert first.method == "mst"
     assert first.fit < 1.1
@@ -51,7 +51,7 @@ def test_held_out_tables_are_harder_than_fitted_ones(released):
 
 
 def test_a_table_that_was_measured_twice_is_held_out_twice(released):
-    """`auto` measures pairs again; the other half, left in, would foretell the one that is held out."""
+    """`auto` measures pairs again; the other half, left in, would predict the one that is held out."""
     twice = released.with_measurements((*released.measurements, *released.measurements[4:]))
     once = released.with_measurements(tuple(without_repeats(twice.measurements)))
     assert compare(twice, methods=["mst"]) == compare(once, methods=["mst"])
