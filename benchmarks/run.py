@@ -42,6 +42,7 @@ BENCHMARKS = (
     "post_processing",
     "auto",
     "auto_speed",
+    "writing",
     "linked",
 )
 INTERRUPTED = 130
