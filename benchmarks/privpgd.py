@@ -1,15 +1,14 @@
 """PrivPGD's own figures: the six metrics of its tables, an ablation, cost by size, and its protected statistic (Figure 3).
 
-    python benchmarks/privpgd.py [--parts reach table ablation embeddings cost protected] [--seeds 3] [--json]
+    python benchmarks/privpgd.py [--parts reach ablation embeddings cost protected] [--seeds 3] [--json]
 
 - reach: Adult at 100,000 particles, with the authors' noise and with exact accounting; the authors' own figures beside.
-- table: our methods on Adult and on an ACS table, as users run them (Tables 1 to 6).
 - ablation: one thing at a time done as in the paper, or left out.
 - embeddings: unordered labels on a line or on a simplex, on several tables.
 - cost: CPU seconds of an epoch by particles and by marginals.
 - protected: errors against the strength of the penalty on one threshold statistic (Figure 3).
 
-Needs the public tables in ../shared/data beside the repository. A second call does only what is missing.
+All methods in its setting are in privpgd_methods.py. Needs the public tables in ../shared/data beside the repository. A second call does only what is missing.
 """
 
 import time
@@ -34,8 +33,6 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "paper's rate .1": {"rate": 0.1},
     "simplex embedding": {"embedding": "simplex"},
 }
-METHODS = ("privpgd", "mst", "aim", "private-gsd", "auto")
-TABLES = ("adult", "acs2024_ny_income")
 SIZES = ((25_000, 91), (50_000, 91), (100_000, 91), (200_000, 91), (1_000_000, 91), (100_000, 45), (100_000, 22))
 STRENGTHS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)
 FEW = 10_000
@@ -59,11 +56,6 @@ def protected(strength: float, particles: int = 20_000) -> Case:
 
 PARTS = {
     "reach": [reach("exact"), reach("authors")],
-    "table": [
-        Case(f"{table}-{method}", {"part": "table", "table": table, "method": method})
-        for table in TABLES
-        for method in METHODS
-    ],
     "ablation": [Case(f"ablation: {name}", {"part": "ablation", "name": name, "particles": FEW}) for name in ABLATIONS],
     "embeddings": [
         Case(f"{table}-{kind}", {"part": "embeddings", "table": table, "kind": kind, "particles": FEW})
@@ -130,23 +122,6 @@ def projection_seconds(table: Any, released: Any) -> float:
     return time.process_time() - start
 
 
-def do_table(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
-    from privpgd_table import Table
-    from projection import costs
-
-    from sundog.methods.loop import run as synthesise
-    from sundog.methods.recipes import recipe_of
-    from sundog.random.keys import key_of
-
-    table, recipe = Table(seed, settings["table"]), recipe_of(settings["method"])
-    start = time.process_time()
-    curator = table.curator(selects=recipe.rule.selects)
-    released, state = synthesise(key_of(seed), curator, recipe=recipe, report=lambda _: None)
-    rows = recipe.generator.sample(key_of(seed), state, rows=released.rows)
-    spent = {"fit_cpu_s": time.process_time() - start, "fit_mb": costs()["made_mb"]}
-    return spent | table.metrics(table.cells(rows))
-
-
 def do_ablation(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     from privpgd_table import Table
 
@@ -201,7 +176,7 @@ def do_protected(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 
 TASKS = {
-    "reach": do_reach, "table": do_table, "ablation": do_ablation, "embeddings": do_embeddings, "cost": do_cost,
+    "reach": do_reach, "ablation": do_ablation, "embeddings": do_embeddings, "cost": do_cost,
     "protected": do_protected,
 }  # fmt: skip
 

@@ -1,6 +1,6 @@
 """A public table at PrivPGD's setting: binned, split, with the paper's six metrics and noise of two kinds.
 
-At most 32 bins a column, epsilon 2.5, delta 1e-5, rows replaced, all two-way marginals, 80 % of the rows to fit and 20 %
+At most 32 bins a column, epsilon 2.5 unless told otherwise, delta 1e-5, rows replaced, all two-way marginals, 80 % of the rows to fit and 20 %
 to test. The rows are public, so `released` draws its measurements with ordinary floating-point noise of the scale that the
 curator would use; nothing is released.
 """
@@ -29,7 +29,7 @@ from sundog.queries import Marginal, Query, answer
 from sundog.released import Guarantee, Measurement, Released
 from sundog.sources import open_table
 
-BUDGET = Budget(epsilon=2.5, delta=1e-5)
+EPSILON, DELTA = 2.5, 1e-5
 AUTHORS_NOISE = 2.018494130810843
 """The noise multiplier that the authors' code finds for epsilon 2.5, delta 1e-5."""
 NOT_FEATURES = {"adult": ("education", "split")}
@@ -44,6 +44,7 @@ class Table:
         seed: int,
         name: str = "adult",
         *,
+        epsilon: float = EPSILON,
         constraints: tuple[dict[str, Any], ...] = (),
     ) -> None:
         document = json.loads((DATA / f"{name}.schema.json").read_text())
@@ -51,7 +52,7 @@ class Table:
         document["fields"] = [field for field in document["fields"] if field["name"] not in out]
         self.schema = Schema.from_json(document | {"constraints": list(constraints)})
         everything = open_table(DATA / f"{name}.parquet").read(self.schema)
-        self.name = name
+        self.name, self.budget = name, Budget(epsilon=epsilon, delta=DELTA)
         self.axes = [_axis(column) for column in self.schema.columns]
         random = np.random.default_rng(seed)
         order = random.permutation(len(everything))
@@ -69,7 +70,7 @@ class Table:
         """The door to the rows to fit for methods that measure by themselves, with a ledger that is thrown away."""
         rows = parquet.read_table(DATA / f"{self.name}.parquet", columns=list(self.schema.names)).take(self.train)
         spending = Spending(
-            BUDGET, "benchmark", unit=PrivacyUnit("replace"), accounting="zcdp" if selects else "gaussian",
+            self.budget, "benchmark", unit=PrivacyUnit("replace"), accounting="zcdp" if selects else "gaussian",
             ledger=Ledger(Path(tempfile.mkdtemp()) / "ledger.db"),
         )  # fmt: skip
         return Curator(PrivateTable(rows), self.schema, spending=spending)
@@ -86,7 +87,7 @@ class Table:
         """Noisy measurements: "exact" accounting with shares by size, or the authors' scale for every table."""
         random = np.random.default_rng(seed + 1000)
         queries = [Marginal((self.axes[i], self.axes[j])) for i, j in self.pairs] + list(extra)
-        rho = BUDGET.total_rho("gaussian")
+        rho = self.budget.total_rho("gaussian")
         shares = np.array([float(q.sensitivity_squared("replace")) ** (1 / 3) * q.size ** (2 / 3) for q in queries])
         measured = []
         for query, share in zip(queries, shares / shares.sum(), strict=True):

@@ -38,6 +38,7 @@ BENCHMARKS = (
     "genetic",
     "private_gsd",
     "privpgd",
+    "privpgd_methods",
     "adjust_speed",
     "post_processing",
     "auto",
