@@ -2,8 +2,9 @@
 
     python benchmarks/auto_speed.py [--sizes 1000000x30 ...] [--json]
 
-The table is that of counting.py, its 15 columns once or twice, as a Parquet file; writing it costs nothing here. More rows than
-ten million are read from hard links to one file. At most a million rows are sampled: larger tables are written in parts.
+The table is that of counting.py, as a Parquet file; writing it costs nothing here. Wider tables have its 15 columns again and again:
+those of one repeat depend on each other, those of different repeats do not (`related`: how many measured pairs lie within one).
+More rows than ten million are read from hard links to one file. At most a million rows are sampled: larger tables are written in parts.
 """
 
 import os
@@ -18,9 +19,21 @@ import harness
 import numpy as np
 from harness import Case, bars, markdown, mean_by_case, publish
 
-COLUMNS = {"fit": "CPU s to fit", "cpu": "CPU s in all", "wall": "s", "rss_mb": "MB", "measured": "measured tables"}
+COLUMNS = {"fit": "CPU s to fit", "cpu": "CPU s in all", "wall": "s", "rss_mb": "MB", "measured": "measured tables",
+           "pairs": "of them pairs", "related": "related pairs"}  # fmt: skip
 SHORT = {"sizes": ("100000x15",)}
-FULL = {"sizes": ("100000x15", "1000000x15", "1000000x30", "10000000x15", "10000000x30", "100000000x15")}
+FULL = {
+    "sizes": (
+        "100000x15",
+        "1000000x15",
+        "1000000x30",
+        "10000000x15",
+        "10000000x30",
+        "100000000x15",
+        "5000x200",
+        "5000x1000",
+    )
+}
 MOST_SAMPLED = 1_000_000
 
 
@@ -32,6 +45,12 @@ def document(columns: int) -> dict[str, Any]:
 
 def _name(name: str, place: int) -> str:
     return name if place < 15 else f"{name} {place // 15 + 1}"
+
+
+def _repeat(name: str) -> int:
+    """Of which repeat of the 15 columns a column is."""
+    last = name.rpartition(" ")[2]
+    return int(last) if last.isdigit() else 1
 
 
 def write(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
@@ -67,11 +86,14 @@ def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
         ).fit(str(Path(folder) / "part-*.parquet"))
         fit = time.process_time() - cpu
         fitted.sample(min(settings["rows"], MOST_SAMPLED))
+        pairs = [m.query.columns for m in fitted.released.measurements if len(m.query.columns) == 2]
         return {
             "fit": fit,
             "cpu": time.process_time() - cpu,
             "wall": time.monotonic() - wall,
             "measured": len(fitted.released.measurements),
+            "pairs": len(pairs),
+            "related": sum(len({_repeat(name) for name in names}) == 1 for names in pairs),
         }
 
 

@@ -9,6 +9,7 @@ cell -> leaf by the leaves' proportions (systematically) -> uniform on the leaf'
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated
 
 import numpy as np
@@ -83,16 +84,21 @@ class Leaves:
 
 def leaves_of(released: Released) -> dict[str, Leaves]:
     """Every column's leaves: the estimate from its one-way measurements on all levels; uniform where there is none."""
+    own = tuple(m for m in released.measurements if one_way_axis(m.query) is not None)
+    return dict(_leaves_of(released.schema.columns, own, float(released.rows) if own else 1.0))
+
+
+@lru_cache(maxsize=4)
+def _leaves_of(columns: tuple[Column, ...], own: tuple[Measurement, ...], rows: float) -> Mapping[str, Leaves]:
+    """Kept, since every step of a run asks for them and a wide table has many columns."""
     measured: dict[str, list[Measurement]] = {}
-    for measurement in released.measurements:
-        axis = one_way_axis(measurement.query)
-        if axis is not None:
-            measured.setdefault(axis.column, []).append(measurement)
+    for measurement in own:
+        measured.setdefault(measurement.query.columns[0], []).append(measurement)
     return {
-        column.name: leaves_from(column, measured[column.name], rows=float(released.rows))
+        column.name: leaves_from(column, measured[column.name], rows=rows)
         if column.name in measured
         else uniform_leaves(column)
-        for column in released.schema.columns
+        for column in columns
     }
 
 

@@ -5,6 +5,7 @@ to the released measurements alone, with the run's key, so that anyone who has t
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from sundog.domain import Schema
@@ -116,9 +117,9 @@ def rounds(
         )
         if proposal is None:
             return
-        _measure(curator, proposal, report=report)
+        chosen = _measure(curator, proposal, report=report)
         keep(curator.released())
-        previous = proposal
+        previous = replace(proposal, queries=(*proposal.queries, *chosen))
         if recipe.rule.refits and not spent_up(curator.released(), curator.remaining_rho):
             report(f"fitting {recipe.name}, {_spent(curator)} of the budget spent")
             step, key = split(key, 2)
@@ -132,7 +133,8 @@ def _spent(curator: Measuring) -> str:
     return f"{paid / max(paid + curator.remaining_rho, 1e-300):.0%}"
 
 
-def _measure(curator: Measuring, proposal: Proposal, *, report: Report) -> None:
+def _measure(curator: Measuring, proposal: Proposal, *, report: Report) -> list[Query]:
+    """Score, choose and measure what is proposed; the chosen queries, which are measured where that has a price."""
     chosen: list[Query] = []
     if proposal.scoring is not None:
         report(f"scoring {proposal.scoring.blocks} candidates")
@@ -140,10 +142,10 @@ def _measure(curator: Measuring, proposal: Proposal, *, report: Report) -> None:
     if proposal.selection is not None:
         chosen = curator.select(proposal.selection, proposal.rho_select)
     queries = [*proposal.queries, *chosen]
-    if not queries:
-        return
-    report(f"measuring {len(queries)} queries")
-    curator.measure(queries, proposal.rho_measure, shares=proposal.shares or _evenly(curator, queries))
+    if queries and proposal.rho_measure:
+        report(f"measuring {len(queries)} queries")
+        curator.measure(queries, proposal.rho_measure, shares=proposal.shares or _evenly(curator, queries))
+    return chosen
 
 
 def _evenly(curator: Measuring, queries: Sequence[Query]) -> list[float]:

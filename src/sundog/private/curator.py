@@ -231,7 +231,7 @@ class Curator:
 
     def _exact(self, candidates: tuple[Query, ...]) -> list[Int[np.ndarray, " cells"]]:
         """The candidates' exact answers; those of the candidates of the last round are not counted again."""
-        new = [query for query in candidates if id(query) not in self._scored]
+        new = list({id(query): query for query in candidates if id(query) not in self._scored}.values())
         counted = self._answers(self.schema, new) if new else []
         known = self._scored | {id(query): (query, counts) for query, counts in zip(new, counted, strict=True)}
         self._scored = {id(query): known[id(query)] for query in candidates}

@@ -162,7 +162,8 @@ def marginals(
     if not 1 <= k <= len(names):
         raise UserError(f"marginals: found k = {k}; with {len(names)} columns, 1 to {len(names)} are allowed.")
     chosen = sampled(list(itertools.combinations(names, k)), sample, seed=seed)
-    return [Marginal.of(schema, *names, bins=bins) for names in chosen]
+    axes = {name: Axis.of(schema.column(name), bins) for name in dict.fromkeys(itertools.chain(*chosen))}
+    return [Marginal(tuple(axes[name] for name in names)) for names in chosen]
 
 
 def conditional_marginals(

@@ -16,19 +16,20 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
-from jaxtyping import Float
 
 from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
-from sundog.estimate.bins import Leaves, coarsened, leaves_of
+from sundog.estimate.bins import coarsened, leaves_of
 from sundog.estimate.pairs.determined import checks, most_checked, proposed, suspicions
+from sundog.estimate.pairs.independent import independent
 from sundog.generate import Generator, SizeLimited
 from sundog.queries import Marginal, Query
 from sundog.released import Proposal, Released, Selection
 from sundog.select import wider
 from sundog.select.base import spent_up
 from sundog.select.prices import Option, allocate, dependence
+from sundog.select.screen import MANY, screening
 
 FEW_MORE = 2
 """A pair that may be a function is measured code by code, where that takes at most this many times the cells of a column."""
@@ -53,7 +54,8 @@ class Allocate:
     weights: tuple[float, ...] | None = None
     checks_maps: bool = True
     """Whether suspected dependencies are checked: not where no generator would follow them."""
-    selects = False
+    screens: bool = False
+    """Whether pairs are chosen before they are scored: where there are very many."""
     reads_model = False
     columns_first = True
     measures_all = False
@@ -62,9 +64,18 @@ class Allocate:
     def __post_init__(self) -> None:
         check_declared(self)
 
+    @property
+    def selects(self) -> bool:
+        """True where pairs are chosen first."""
+        return self.screens
+
     def weighted(self, weights: tuple[float, ...]) -> "Allocate":
         """The rule with the workload's weights."""
         return replace(self, weights=weights)
+
+    def settled(self, workload: tuple[Query, ...], *, rho: float) -> "Allocate":
+        """The rule that chooses first where the workload has very many pairs."""
+        return replace(self, screens=len(workload) > MANY)
 
     def accepts(self, query: Query) -> bool:
         """Marginals of one or two columns."""
@@ -80,18 +91,36 @@ class Allocate:
         previous: Proposal | None,
     ) -> Proposal | None:
         """First the scores, then the tables, then checks of what they suggest, then wider tables, then nothing."""
-        if previous is None:
-            return self._scoring(workload, released, rho=self.share_scores * remaining_rho)
+        rule = self
+        if self.screens and previous is None:
+            return screening(workload, released, rho=remaining_rho, kappa=self.kappa, cells=self.coarse)
+        if self.screens and previous is not None:
+            chosen = released.scores[0].candidates if previous.selection is None else previous.queries
+            rule, workload = self._among(workload, {query.columns for query in chosen})
+        if previous is None or previous.selection is not None:
+            return rule._scoring(workload, released, rho=self.share_scores * remaining_rho)
+        return rule._next(workload, model[0], released, rho=remaining_rho, previous=previous)
+
+    def _next(
+        self,
+        workload: tuple[Query, ...],
+        generator: Generator[Any],
+        released: Released,
+        *,
+        rho: float,
+        previous: Proposal,
+    ) -> Proposal | None:
+        """What comes after the scores."""
         asked = () if previous.scoring is None else previous.scoring.candidates
         if len(released.scores) == 1 and asked:
-            return self._tables(workload, released, rho=remaining_rho, generator=model[0])
-        if spent_up(released, remaining_rho) or not released.scores:
+            return self._tables(workload, released, rho=rho, generator=generator)
+        if spent_up(released, rho) or not released.scores:
             return None
         if asked and len(asked[0].columns) > 2:
-            return self._last(workload, released, rho=remaining_rho)
+            return self._last(workload, released, rho=rho)
         if previous.queries:
-            return self._after_tables(workload, released, rho=remaining_rho, spent=previous.rho_measure)
-        return self._scoring_wider(workload, released, rho=remaining_rho)
+            return self._after_tables(workload, released, rho=rho, spent=previous.rho_measure)
+        return self._scoring_wider(workload, released, rho=rho)
 
     def _after_tables(
         self, workload: tuple[Query, ...], released: Released, *, rho: float, spent: float
@@ -104,10 +133,18 @@ class Allocate:
             return self._scoring_wider(workload, released, rho=rho)
         return self._last(workload, released, rho=rho)
 
+    def _among(
+        self, workload: tuple[Query, ...], kept: Container[tuple[str, ...]]
+    ) -> "tuple[Allocate, tuple[Query, ...]]":
+        """The rule for those pairs of the workload that were chosen."""
+        places = [place for place, query in enumerate(workload) if query.columns in kept]
+        weights = None if self.weights is None else tuple(self.weights[place] for place in places)
+        return replace(self, screens=False, weights=weights), tuple(workload[place] for place in places)
+
     def _scoring(self, workload: tuple[Query, ...], released: Released, *, rho: float) -> Proposal:
-        leaves = leaves_of(released)
-        candidates = (*workload, *self._coarse(workload, released.schema, leaves))
-        estimates = tuple(np.rint(table).astype(np.int64) for table in _independent(candidates, released))
+        coarse = zip(self._coarsely(workload, released), workload, strict=True)
+        candidates = (*workload, *(small for small, query in coarse if small != query))
+        estimates = tuple(np.rint(table).astype(np.int64) for table in independent(candidates, released))
         return Proposal(scoring=Selection(candidates, estimates), rho_score=rho)
 
     def _tables(
@@ -150,21 +187,20 @@ class Allocate:
         chosen, prices = allocate([own for _, own in ways], weights=counts, unit=unit, rho=rho, kappa=self.kappa)
         return Proposal(queries=tuple(chosen), rho_measure=rho, shares=prices)
 
-    def _coarse(self, workload: Sequence[Query], schema: Schema, leaves: dict[str, Leaves]) -> list[Marginal]:
-        """The workload's marginals on coarser axes, where that makes a difference."""
-        axes: dict[Axis, Axis] = {}
+    def _coarsely(self, workload: Sequence[Query], released: Released) -> list[Query]:
+        """The workload's marginals on coarser axes."""
+        leaves, axes = leaves_of(released), dict[Axis, Axis]()
         for axis in {axis for query in workload if isinstance(query, Marginal) for axis in query.axes}:
-            shares = leaves[axis.column].shares(axis)
-            axes[axis] = coarsened(axis, shares, column=schema.column(axis.column), most=self.coarse)
-        coarse = [Marginal(tuple(axes[axis] for axis in q.axes)) for q in workload if isinstance(q, Marginal)]
-        return [small for small, query in zip(coarse, workload, strict=True) if small != query]
+            shares, column = leaves[axis.column].shares(axis), released.schema.column(axis.column)
+            axes[axis] = coarsened(axis, shares, column=column, most=self.coarse)
+        return [Marginal(tuple(axes[axis] for axis in q.axes)) for q in workload if isinstance(q, Marginal)]
 
     def _options(self, finest: Sequence[Query], workload: tuple[Query, ...], released: Released) -> list[list[Option]]:
         """For every pair: leave it out, measure it as finely as it gets, measure it coarsely."""
         scores = released.scores[0]
         found = [
             dependence(float(value), expected)
-            for value, expected in zip(scores.values, _independent(scores.candidates, released), strict=True)
+            for value, expected in zip(scores.values, independent(scores.candidates, released), strict=True)
         ]
         fine = found[: len(workload)]
         coarse = {
@@ -208,18 +244,3 @@ def _by_label(workload: Sequence[Query], schema: Schema, pairs: Container[tuple[
         else query
         for query in workload
     ]
-
-
-def _independent(queries: Sequence[Query], released: Released) -> list[Float[np.ndarray, " cells"]]:
-    """The tables of independent columns, in rows."""
-    leaves = leaves_of(released)
-    shares: dict[Axis, Float[np.ndarray, " cells"]] = {}
-    tables = []
-    for query in queries:
-        table = np.array([float(released.rows)])
-        for axis in query.axes:  # type: ignore[attr-defined]
-            if axis not in shares:
-                shares[axis] = leaves[axis.column].shares(axis)
-            table = np.multiply.outer(table, shares[axis]).ravel()
-        tables.append(table)
-    return tables
