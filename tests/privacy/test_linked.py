@@ -35,12 +35,14 @@ HOME = st.tuples(
 
 
 def queries():
-    """Every pair of columns of every view."""
+    """Every pair of columns of every view, and differences of siblings with a column of both."""
     made = []
     for view in SCHEMA.views:
         flat = SCHEMA.of_view(view)
         pairs = list(itertools.combinations(flat.names, 2)) or [flat.names]
         made += [shared(Marginal.of(flat, *pair), view) for pair in pairs]
+        threes = [(f"{name}@-", other, f"{other}@2") for name in view.numbers for other in view.own]
+        made += [shared(Marginal.of(flat, *three), view) for three in threes]
     return made
 
 
@@ -252,6 +254,38 @@ def test_a_source_that_numbers_rows_over_all_roots_fails():
 
     with mock.patch.object(linked, "joined_keys", first_parent), pytest.raises((AssertionError, UserError)):
         check_alone(CROWDED, [PLAIN, CROWDED])
+
+
+WRONG_DIFFERENCES = {
+    "from the siblings of another root": lambda first, second: (first, np.roll(second, 1)),
+    "from the mean of all roots": lambda first, second: (first, np.full_like(second, round(float(second.mean())))),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_DIFFERENCES)
+def test_differences_that_look_beyond_their_root_fail(name):
+    real = linked.differences
+
+    def wrong(column, first, second):
+        return real(column, *(WRONG_DIFFERENCES[name](first, second) if len(first) else (first, second)))
+
+    old, young = ("flat", [(2, "f", []), (1, "f", [])], []), ("flat", [(0, "m", []), (0, "m", [])], [])
+    check_alone(old, [young])
+    with mock.patch.object(linked, "differences", wrong), pytest.raises(AssertionError):
+        check_alone(old, [young])
+
+
+def test_differences_between_all_pairs_at_full_weight_fail():
+    """A difference counts as its pair does: a root with many pairs would otherwise add more than is stated."""
+    check_bound(CROWDED)
+    with mock.patch.object(linked, "sizes_of", lambda groups: np.ones(len(groups), dtype=np.int64)):
+        change = answers({1: CROWDED})
+    asked = [query.marginal.columns[0].endswith("@-") for query in QUERIES]
+    beyond = [
+        int((part.astype(object) ** 2).sum()) > sensitivity.squared(query, UNIT["add-remove"])
+        for query, part in zip(QUERIES, split(change), strict=True)
+    ]
+    assert any(more for more, of_differences in zip(beyond, asked, strict=True) if of_differences)
 
 
 def test_a_sequence_that_begins_where_that_of_another_root_does_fails():

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 from sundog.domain import Schema
-from sundog.domain.linked.views import SECOND, LinkedSchema, View, is_count, structural
+from sundog.domain.linked.views import DIFFERENCE, SECOND, LinkedSchema, View, count_name, is_count, structural
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.estimate.hierarchy import level_shares, levels
 from sundog.generate.linked.linked_search import LinkedSearch, LinkedState
+from sundog.methods.differences import SHARE, difference_tables, measure_differences
 from sundog.methods.loop import Keep, Report, measure_first, rounds
 from sundog.methods.plan import ColumnPlan, Expected, PairPlan, expected
 from sundog.methods.recipe import First, Recipe
@@ -35,6 +36,10 @@ COUNTED = 10.0
 """How much more than another column of its size a number of children gets: all that is below a parent rests on it."""
 ITSELF = 6.0
 """How much more an error counts in a column of a row with the same one of its sibling: other pairs of siblings follow through it."""
+
+
+PER_ROW = 4.0
+"""How much more it counts in a column of a row with the number of rows: by it, what was counted per root is told per row."""
 
 
 @dataclass
@@ -100,8 +105,14 @@ def _run_view(key: Key, curator: ViewCurator, *, report: Report) -> None:
     measure_first(curator, recipe, more=bool(recipe.workload(curator.schema)))
     workload = recipe.workload(curator.schema)
     if workload and recipe.bins is not None:
+        tables = difference_tables(curator.released(), curator.view, bins=recipe.bins)
+        later = ViewCurator(curator.curator, curator.view, rho=curator.remaining_rho * (SHARE if tables else 0.0))
+        curator.rho -= later.rho
         workload = recipe.bins.rebin(workload, curator.released())
         rounds(key, curator, recipe=recipe, workload=workload, state=None, report=report)
+        if tables:
+            report("measuring differences")
+            measure_differences(later, tables)
 
 
 def expected_of_views(schema: LinkedSchema, *, roots: int, rho: float, unit: PrivacyUnit) -> Expected:
@@ -115,7 +126,7 @@ def expected_of_views(schema: LinkedSchema, *, roots: int, rho: float, unit: Pri
         found = expected(schema.of_view(view), rows=roots, rho=part, unit=unit, recipe=recipe, known=known)
         columns |= {column.name: column for column in found.columns if column.name not in columns}
         pairs += found.pairs
-    own = tuple(columns[name] for name in columns if not name.endswith(SECOND))
+    own = tuple(columns[name] for name in columns if not name.endswith((SECOND, DIFFERENCE)))
     return Expected(rho, own, tuple(pairs))
 
 
@@ -134,17 +145,27 @@ def view_recipe(view: View, schema: LinkedSchema) -> Recipe:
     def workload(flat: Schema) -> tuple[Query, ...]:
         return tuple(Marginal.of(flat, *pair) for pair in pairs(view))
 
-    weights = tuple(ITSELF if second == f"{first}{SECOND}" else 1.0 for first, second in pairs(view))
+    weights = tuple(_pair_weight(view, schema, *pair) for pair in pairs(view))
     # the search takes pairs, and below the root it ties no columns
     rule = Allocate(weights=weights, checks_maps=view.root, share_wider=0)
     return replace(METHODS["auto"], rule=rule, workload=workload, first=First(first, FIRST, shares))
 
 
+def _pair_weight(view: View, schema: LinkedSchema, first: str, second: str) -> float:
+    """How much an error in a pair counts."""
+    above = schema.package.table(view.table).parent
+    counted = above is not None and second == count_name(above, view.table)
+    return ITSELF if second == f"{first}{SECOND}" else PER_ROW if counted else 1.0
+
+
 def first_names(view: View, schema: LinkedSchema) -> tuple[str, ...]:
     """The columns that are measured alone: new ones, and the parent's where its own measurement does not tell them."""
+    between = tuple(f"{name}{DIFFERENCE}" for name in view.numbers)
     if view.siblings == "next":
-        return (*view.own, *(f"{name}{SECOND}" for name in view.own))
-    return view.own if view.siblings or same_parents(schema, view) else view.names
+        return (*view.own, *(f"{name}{SECOND}" for name in view.own), *between)
+    if view.siblings:
+        return (*view.own, *between)
+    return view.own if same_parents(schema, view) else view.names
 
 
 def pairs(view: View) -> list[tuple[str, str]]:

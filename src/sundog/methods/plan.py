@@ -245,7 +245,8 @@ def _allocated(
         fine, coarse = (Marginal((axes[one][k], axes[other][k])) for k in (0, 1))
         bias = 2 * rows * DEPENDENCE
         options.append([Option(bias), Option(0.0, fine), Option(COARSELY * bias, coarse)])
-    queries, prices = allocate(options, weights=[1.0] * len(options), unit=unit, rho=rho, kappa=rule.kappa)
+    weights = rule.weights or (1.0,) * len(options)
+    queries, prices = allocate(options, weights=weights, unit=unit, rho=rho, kappa=rule.kappa)
     total = sum(prices)
     return {
         query.columns: (query.size, gaussian_stddev(query, rho * price / total, unit=unit))

@@ -42,7 +42,7 @@ def of_view(released: Released, view: View) -> Released:
     own = [_per_root(m, m.query) for m in released.measurements if _is_of(m.query, view)]
     if view.siblings in ("pairs", "ring"):
         own = [_symmetric(m) for m in own]
-        own += [_renamed(m) for m in own if len(m.query.columns) == 1]
+        own += [_renamed(m) for m in own if len(m.query.columns) == 1 and m.query.columns[0] in view.own]
     scores = tuple(_scores_per_root(s) for s in released.scores if _is_of(s.candidates[0], view))
     flat = replace(released, schema=schema.of_view(view), measurements=tuple(own), scores=scores, adjustments=())
     given = [m for m in _given(released, view, known={m.query.columns for m in own}) if own]

@@ -22,9 +22,16 @@ from jaxtyping import Float, Int
 
 from sundog.domain import Schema
 from sundog.domain.linked.package import Package
-from sundog.domain.linked.structure import first_values, pairs_of, sequence_places, sizes_of, within
+from sundog.domain.linked.structure import differences, first_values, pairs_of, sequence_places, sizes_of, within
 from sundog.domain.linked.table import LinkedTable
-from sundog.domain.linked.views import LinkedSchema, View, count_name, first_name, has_value, table_columns
+from sundog.domain.linked.views import (
+    LinkedSchema,
+    View,
+    count_name,
+    first_name,
+    has_value,
+    table_columns,
+)
 from sundog.domain.rows import Rows
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
@@ -206,7 +213,12 @@ class _RowsOf:
         if self.above is not None:
             codes += [self.above.columns[name][self.own.parent[first]] for name in self.view.given]
         if second is not None:
-            codes += [self.own.columns[name][second] for name in self.view.own]
+            held = self.own.columns
+            codes += [held[name][second] for name in self.view.own]
+            codes += [
+                differences(self.schema.column(name), held[name][first], held[name][second])
+                for name in self.view.numbers
+            ]
         return Rows(self.schema, (*codes, number - 1))
 
 

@@ -10,6 +10,7 @@ from sundog.errors import UserError
 from sundog.generate.linked import moves
 from sundog.generate.linked.allowed import Allowed, together
 from sundog.generate.linked.counts import Counts, dealt
+from sundog.generate.linked.nearness import packed_near
 from sundog.random.keys import key_of
 
 AXES = {name: Axis(name, size=3, codes=3) for name in ("t.a", "t.b")}
@@ -45,7 +46,8 @@ def test_counts_hold_at_the_start_and_after_every_pass(seed):
     ties = (family.row_weight, family.pair_weight, *family.after, *family.before)
     movable = np.ones(cells.shape, dtype=bool)
     state = np.array([seed], dtype=np.uint64)
-    moves.run_pass(state, cells, packed.arrays, ties, bonds, totals, movable, np.array([3, 3]), 3000)
+    choices = (np.array([3, 3]), *packed_near({}, 2))
+    moves.run_pass(state, cells, packed.arrays, ties, bonds, totals, movable, choices, 3000)
     assert right(counts, cells)
     np.testing.assert_allclose(totals, counted(cells, tables, family)[1], atol=1e-9)
     np.testing.assert_array_equal(bonds[5], [counts.tally(0, cells), counts.tally(1, cells)])

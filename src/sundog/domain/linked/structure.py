@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Int
 
+from sundog.domain.columns import Column
 from sundog.domain.linked.package import Package
 from sundog.domain.linked.table import LinkedTable
 from sundog.domain.linked.views import Siblings
@@ -56,6 +57,13 @@ def pairs_of(parent: Codes, rank: Codes, siblings: Siblings) -> tuple[Codes, Cod
     seconds = [order[start[at] + (place[at] + step) % size[at]] for step, at in zip(steps, there, strict=True)]
     nothing = np.empty(0, dtype=np.int64)
     return np.concatenate([nothing, *firsts]), np.concatenate([nothing, *seconds])
+
+
+def differences(column: Column, first: Codes, second: Codes) -> Codes:
+    """The codes of how much more each second sibling has of a column than the first, given the codes of both (`difference_of`)."""
+    steps = column.steps  # type: ignore[union-attr]  # views.py chose a numeric one
+    known = (first < steps) & (second < steps)
+    return np.where(known, second.astype(np.int64) - first.astype(np.int64) + steps - 1, 2 * steps - 1)
 
 
 def above_of(package: Package, parents: Mapping[str, Codes], *, table: str, above: str) -> Codes:

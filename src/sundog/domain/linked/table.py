@@ -90,10 +90,10 @@ def read_table(resource: Mapping[str, Any], link: tuple[str, str, str] | None) -
 def _check_names(table: str, fields: Sequence[str]) -> None:
     """Names that the views give to columns of their own are not free: two columns of one name would be one."""
     for name in fields:
-        if name.startswith("#") or ".#" in name or name.endswith("@2"):
+        if name.startswith("#") or ".#" in name or name.endswith(("@2", "@-")):
             raise UserError(
                 f"table {table!r}: field {name!r} has a name that linked tables use for numbers of children, places and "
-                "siblings (it begins with '#', holds '.#' or ends in '@2'); rename it."
+                "siblings (it begins with '#', holds '.#' or ends in '@2' or '@-'); rename it."
             )
 
 

@@ -5,9 +5,9 @@
   where a parent may have many rows, neighbours in a circle whose order is a hash.
 
 A root with k rows in a view gives each the weight 1/k (see queries/shared.py), so what one root can change does not grow
-with the number of its rows. Columns are named `table.column`; those of the second sibling end in `@2`. Columns that the
-structure itself gives are `table.#child` (number of children, of the parent), `table.#child.#first` (where the sequence of its
-children begins, of the parent), `table.#position`, `table.#place` and `table.#gap` (of a sequence). The order column of a sequence
+with the number of its rows. Columns are named `table.column`; those of the second sibling end in `@2`, and `table.column@-` is how
+much more the second has of a number than the first. Columns that the structure itself gives are `table.#child` (number of children, of
+the parent), `table.#child.#first` (where the sequence of its children begins, of the parent), `table.#position`, `table.#place` and `table.#gap` (of a sequence). The order column of a sequence
 is in no view: its first value is a column of the parent, so that it counts once per parent, and the others follow by gaps.
 """
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from sundog.domain.columns import Categorical, Column, Numeric
+from sundog.domain.columns import GRID_LIMIT, Categorical, Column, Numeric
 from sundog.domain.linked.package import Package
 from sundog.domain.linked.table import LinkedTable
 from sundog.domain.schema import Schema
@@ -26,6 +26,7 @@ ALL_PAIRS = 8
 """Up to this many rows of one parent, all ordered pairs of siblings are looked at."""
 PLACES = ("only", "first", "inner", "last")
 SECOND = "@2"
+DIFFERENCE = "@-"
 
 Siblings = Literal["next", "ring", "pairs"]
 
@@ -41,6 +42,8 @@ class View:
     siblings: Siblings | None = None
     most: int = 1
     root: bool = False
+    numbers: tuple[str, ...] = ()
+    """Of siblings: the columns of which the view has the difference between the two."""
 
     @property
     def shares(self) -> str:
@@ -66,6 +69,7 @@ class LinkedSchema(Schema):
         for table in package.tables[1:]:
             columns |= {name: replace(columns[_first(name)], name=name) for name in _second_names(package, table)}
         for view in views_of(package):
+            columns |= {f"{name}{DIFFERENCE}": difference_of(columns[name]) for name in view.numbers}
             columns[view.shares] = Numeric(view.shares, "integer", 1, view.most)
         targets = tuple(f"{table.name}.{name}" for table in package.tables for name in table.schema.targets)
         origins = {
@@ -111,7 +115,7 @@ class LinkedSchema(Schema):
 
     def of_view(self, view: View) -> Schema:
         """The schema of a view's columns."""
-        names = (*view.names, *(name for name in self._seconds(view)))
+        names = (*view.names, *self._seconds(view), *(f"{name}{DIFFERENCE}" for name in view.numbers))
         targets = tuple(target for target in self.targets if target in names)
         return Schema(tuple(self.column(name) for name in names), targets=targets, name=self.name)
 
@@ -138,6 +142,14 @@ def table_columns(package: Package, table: LinkedTable) -> tuple[Column, ...]:
 def _named(column: Column, name: str) -> Column:
     """The column under its full name; a distance is a number like any other there."""
     return replace(column, name=name, distance=None) if isinstance(column, Numeric) else replace(column, name=name)
+
+
+def difference_of(column: Column) -> Numeric:
+    """The column of how much more the second sibling has than the first; missing where one of them has no value."""
+    if not isinstance(column, Numeric):
+        raise UserError(f"field {column.name!r}: labels have no differences.")
+    most = column.steps - 1
+    return Numeric(f"{column.name}{DIFFERENCE}", "integer", -most, most, nullable=column.nullable)
 
 
 def count_name(parent: str, child: str) -> str:
@@ -196,7 +208,17 @@ def _sibling_view(package: Package, table: LinkedTable) -> View:
     kind: Siblings = "next" if table.order is not None else "pairs" if table.most <= ALL_PAIRS else "ring"
     per_parent = {"next": table.most - 1, "ring": table.most, "pairs": table.most * (table.most - 1)}[kind]
     most = package.most_per_root(table.name) // table.most * per_parent
-    return View(f"{table.name}@", table.name, _names(package, table, plain=True), siblings=kind, most=most)
+    names, numbers = _names(package, table, plain=True), _numbers(table)
+    return View(f"{table.name}@", table.name, names, siblings=kind, most=most, numbers=numbers)
+
+
+def _numbers(table: LinkedTable) -> tuple[str, ...]:
+    """The declared numbers of a table that have differences, without the order column: its gaps are measured."""
+    return tuple(
+        f"{table.name}.{column.name}"
+        for column in table.schema.columns
+        if isinstance(column, Numeric) and column.name != table.order and 2 * column.steps <= GRID_LIMIT
+    )
 
 
 def _names(package: Package, table: LinkedTable, *, plain: bool = False) -> tuple[str, ...]:

@@ -10,13 +10,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int
 
+from sundog.domain import Numeric
 from sundog.domain.axis import Axis
 from sundog.domain.linked.table import LinkedTable
-from sundog.domain.linked.views import SECOND, View, structural
+from sundog.domain.linked.views import DIFFERENCE, SECOND, View, structural
 from sundog.estimate.bins import Leaves, leaves_of
+from sundog.estimate.differences import difference_cells
 from sundog.estimate.pairs.pool import Pooled, pool
 from sundog.generate.linked.bonds import Bonds
-from sundog.generate.linked.kinds import GIVEN, MARGIN, SIBLINGS, WITHIN
+from sundog.generate.linked.kinds import DIFFERENCES, GIVEN, MARGIN, SIBLINGS, WITHIN
+from sundog.generate.linked.nearness import Near, finely
 from sundog.generate.linked.tables import Family, Table, search
 from sundog.generate.pooled.tree_start import drawn_given, information
 from sundog.queries import Marginal
@@ -59,7 +62,23 @@ class Child:
         if self.siblings is None:
             return axis
         others = [self.siblings.pooled.axes[each] for each in (name, f"{name}{SECOND}")]
-        return axis.refine(*(replace(other, column=name) for other in others))
+        found = axis.refine(*(replace(other, column=name) for other in others))
+        return found.refine(finely(self.rows.leaves[name])) if name in self._apart else found
+
+    @property
+    def _apart(self) -> dict[str, Axis]:
+        """The columns of which differences between siblings were measured with others, and the axis of these."""
+        tables = () if self.siblings is None else self.siblings.pooled.wider
+        return {query.axes[0].column.removesuffix(DIFFERENCE): query.axes[0] for query, _, _ in tables}
+
+    def near(self) -> dict[int, Near]:
+        """By number of column, how far siblings are apart, where that was measured."""
+        found = {}
+        for name, axis in self._apart.items():
+            shares = self.siblings.leaves[axis.column].shares(axis)  # type: ignore[union-attr]  # else there is none
+            column: Numeric = self.rows.leaves[name].column  # type: ignore[assignment]  # views.py chose numeric ones
+            found[self.free.index(name)] = Near.of(column, self.axes[name], axis=axis, shares=shares)
+        return found
 
     def margin(self, name: str) -> Float[np.ndarray, " cells"]:
         """The pooled margin of a column, divided among finer cells as its leaves are."""
@@ -73,6 +92,7 @@ class Child:
         within = [self._of_rows(each, given) for each in self.rows.pooled.tables]
         seen = self.siblings
         between = [] if seen is None else [self._of_siblings(each, seen.scale) for each in seen.pooled.tables]
+        between += [] if seen is None else [self._of_differences(each, seen.scale) for each in seen.pooled.wider]
         tables = [*(table for table in within if table is not None), *between]
         usual = float(np.mean([table.precision for table in tables])) if tables else 1.0
         return [*(self._margin(name, MARGINS * usual) for name in self.free), *tables]
@@ -112,6 +132,17 @@ class Child:
         places = self.free.index(names[0]), self.free.index(names[1])
         maps = self._cells(first, names[0]), self._cells(second, names[1])
         return Table(SIBLINGS, *places, *maps, counts, precision)
+
+    def _of_differences(self, measured: Measured, scale: float) -> Table:
+        query, values, stddev = measured
+        between, first, second = query.axes
+        name, other = between.column.removesuffix(DIFFERENCE), first.column
+        column: Numeric = self.rows.leaves[name].column  # type: ignore[assignment]  # views.py chose numeric ones
+        cells = difference_cells(self.axes[name], column, between).ravel()
+        sides = [self._cells(first, other) * second.size, self._cells(second, other)]
+        counts = values.reshape(between.size, -1) * scale
+        places = self.free.index(name), self.free.index(other)
+        return Table(DIFFERENCES, *places, cells, np.concatenate(sides), counts, 1.0 / (stddev * scale) ** 2)
 
     def _cells(self, axis: Axis, name: str) -> Int[np.ndarray, " fine"]:
         return self.axes[name].parents(replace(axis, column=name))
@@ -189,6 +220,7 @@ def fit_child(
         allowed=allowed,
         held=counts,
         effort=effort,
+        near=child.near(),
     )
     return child.bonds.kept_inside(inside_key, child.decoded(decode_key, cells), child.axes)
 

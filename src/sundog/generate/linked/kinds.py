@@ -1,3 +1,6 @@
-"""The kinds of tables that a child table is searched for: one column, two of a row, one with what is given, two of siblings."""
+"""The kinds of tables that a child table is searched for.
 
-MARGIN, WITHIN, GIVEN, SIBLINGS = 0, 1, 2, 3
+One column, two of a row, one with what is given, two of siblings, the difference of one between siblings with another of both.
+"""
+
+MARGIN, WITHIN, GIVEN, SIBLINGS, DIFFERENCES = 0, 1, 2, 3, 4

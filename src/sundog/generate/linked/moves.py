@@ -1,7 +1,8 @@
 """The compiled part of the search for child tables: how a change moves the tables' counts, and passes of such changes.
 
 `packed` are the tables (tables.py), `ties` who belongs together, `bonds` which cells a row may take (allowed.py) and which
-numbers of rows per parent must stay (counts.py).
+numbers of rows per parent must stay (counts.py), `choices` what a cell may become: any of its column's, or, where differences between
+siblings count (nearness.py), one that is near a sibling's.
 """
 
 from typing import Any
@@ -9,12 +10,22 @@ from typing import Any
 from numba import njit
 
 from sundog.generate.genetic.candidates import below
-from sundog.generate.linked.kinds import GIVEN, SIBLINGS, WITHIN
+from sundog.generate.linked.kinds import DIFFERENCES, GIVEN, SIBLINGS, WITHIN
 
 COPIES = 7
 """Of ten candidates, this many take their value from another row."""
+DRAWN = 256
+"""So many differences of a column are drawn in advance."""
 EXCHANGES = 5
 """Where numbers of rows per parent must stay, of ten candidates this many exchange cells between siblings."""
+
+
+@njit(cache=True, nogil=True)
+def _apart(head: Any, values: Any, maps: Any) -> int:  # pragma: no cover (compiled)
+    """The cell of a table of differences: given the cells of both siblings, of its first column and of its second."""
+    _, _, _, offset, stride, a, b, side, other = head
+    x, x_second, y, y_second = values
+    return offset + maps[a + x * side + x_second] * stride + maps[b + y] + maps[b + other + y_second]
 
 
 @njit(cache=True, nogil=True)
@@ -23,8 +34,14 @@ def count(cells: Any, packed: Any, ties: Any, counts: Any) -> None:  # pragma: n
     heads, _, maps, _, _, _ = packed
     row_weight, pair_weight, after, seconds, _, _ = ties
     for t in range(heads.shape[0]):
-        kind, first, second, offset, stride, a, b = heads[t]
+        kind, first, second, offset, stride, a, b, _, _ = heads[t]
         for i in range(cells.shape[1]):
+            if kind == DIFFERENCES:
+                for p in range(after[i], after[i + 1]):
+                    j = seconds[p]
+                    values = cells[first, i], cells[first, j], cells[second, i], cells[second, j]
+                    counts[_apart(heads[t], values, maps)] += pair_weight[i]
+                continue
             cell = offset + maps[a + cells[first, i]] * stride
             if kind == SIBLINGS:
                 for p in range(after[i], after[i + 1]):
@@ -56,8 +73,8 @@ def _own(
     change = 0.0
     for u in range(ends[c], ends[c + 1]):
         t, role = uses[u]
-        kind, first, second, offset, stride, a, b = heads[t]
-        if kind == SIBLINGS:
+        kind, first, second, offset, stride, a, b, _, _ = heads[t]
+        if kind >= SIBLINGS:
             continue
         if role == 0:
             rest = 0
@@ -81,6 +98,78 @@ def _own(
 
 
 @njit(cache=True, nogil=True)
+def _apart_moved(
+    i: int, t: int, step: Any, cells: Any, packed: Any, ties: Any, counts: Any
+) -> float:  # pragma: no cover (compiled)
+    """Move the pairs that a row is in, in a table of differences; the change of loss."""
+    heads, precision, maps, _, _, target = packed
+    _, pair_weight, after, seconds, before, firsts = ties
+    role, old, new = step
+    first, second = heads[t, 1], heads[t, 2]
+    change, weight = 0.0, pair_weight[i]
+    for way in range(2):
+        begin, end = (after[i], after[i + 1]) if way == 0 else (before[i], before[i + 1])
+        for p in range(begin, end):
+            j = seconds[p] if way == 0 else firsts[p]
+            x, y = cells[first, j], cells[second, j]
+            left = entered = 0
+            if role == 0:
+                own = cells[second, i]
+                if way == 0:
+                    left, entered = (
+                        _apart(heads[t], (old, x, own, y), maps),
+                        _apart(heads[t], (new, x, own, y), maps),
+                    )
+                else:
+                    left, entered = (
+                        _apart(heads[t], (x, old, y, own), maps),
+                        _apart(heads[t], (x, new, y, own), maps),
+                    )
+            else:
+                own = cells[first, i]
+                if way == 0:
+                    left, entered = (
+                        _apart(heads[t], (own, x, old, y), maps),
+                        _apart(heads[t], (own, x, new, y), maps),
+                    )
+                else:
+                    left, entered = (
+                        _apart(heads[t], (x, own, y, old), maps),
+                        _apart(heads[t], (x, own, y, new), maps),
+                    )
+            if left != entered:
+                change += _moved(left, entered, weight, precision[t], counts, target)
+                counts[left] -= weight
+                counts[entered] += weight
+    return change
+
+
+@njit(cache=True, nogil=True)
+def _near(state: Any, i: int, c: int, cells: Any, ties: Any, choices: Any) -> int:  # pragma: no cover (compiled)
+    """A cell that is as far from a sibling's as siblings are apart; -1 where there is none."""
+    _, place, middles, drawn = choices
+    _, _, after, seconds, before, firsts = ties
+    begin, known = place[c, 0], place[c, 1]
+    later, earlier = after[i + 1] - after[i], before[i + 1] - before[i]
+    if known == 0 or later + earlier == 0:
+        return -1
+    pick = below(state, later + earlier)
+    j = seconds[after[i] + pick] if pick < later else firsts[before[i] + pick - later]
+    if cells[c, j] >= known:
+        return -1
+    step = drawn[place[c, 2] + below(state, DRAWN)]
+    wanted = middles[begin + cells[c, j]] + (-step if pick < later else step)
+    low, high = 0, known - 1
+    while low < high:
+        middle = (low + high) // 2
+        if middles[begin + middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
 def _pairs(
     i: int, c: int, old: int, new: int, cells: Any, packed: Any, ties: Any, counts: Any
 ) -> float:  # pragma: no cover (compiled)
@@ -90,7 +179,9 @@ def _pairs(
     change, weight = 0.0, pair_weight[i]
     for u in range(ends[c], ends[c + 1]):
         t, role = uses[u]
-        kind, first, second, offset, stride, a, b = heads[t]
+        kind, first, second, offset, stride, a, b, _, _ = heads[t]
+        if kind == DIFFERENCES:
+            change += _apart_moved(i, t, (role, old, new), cells, packed, ties, counts)
         if kind != SIBLINGS:
             continue
         here = a if role == 0 else b
@@ -154,11 +245,13 @@ def _kept(i: int, bonds: Any) -> bool:  # pragma: no cover (compiled)
 
 @njit(cache=True, nogil=True)
 def _change(
-    state: Any, i: int, c: int, cells: Any, packed: Any, ties: Any, bonds: Any, counts: Any, sizes: Any
+    state: Any, i: int, c: int, cells: Any, packed: Any, ties: Any, bonds: Any, counts: Any, choices: Any
 ) -> None:  # pragma: no cover (compiled)
-    """Try another cell: mostly that of another row, else any."""
-    place, flat = bonds[0], bonds[1]
-    new = cells[c, below(state, cells.shape[1])] if below(state, 10) < COPIES else below(state, sizes[c])
+    """Try another cell: mostly that of another row, else any; half of the time one near a sibling's, where differences count."""
+    place, flat, sizes = bonds[0], bonds[1], choices[0]
+    new = _near(state, i, c, cells, ties, choices) if choices[1][c, 1] and below(state, 2) else -1
+    if new < 0:
+        new = cells[c, below(state, cells.shape[1])] if below(state, 10) < COPIES else below(state, sizes[c])
     old = cells[c, i]
     if new == old or not flat[place[c, i] + new]:
         return
@@ -202,7 +295,7 @@ def _exchange(
 
 @njit(cache=True, nogil=True)
 def run_pass(
-    state: Any, cells: Any, packed: Any, ties: Any, bonds: Any, counts: Any, movable: Any, sizes: Any, moves: int
+    state: Any, cells: Any, packed: Any, ties: Any, bonds: Any, counts: Any, movable: Any, choices: Any, moves: int
 ) -> None:  # pragma: no cover (compiled)
     """Try as many changes as there are cells that may change."""
     columns, rows = cells.shape
@@ -217,4 +310,4 @@ def run_pass(
             if movable[c, j]:
                 _exchange(i, j, c, cells, packed, ties, bonds, counts)
         else:
-            _change(state, i, c, cells, packed, ties, bonds, counts, sizes)
+            _change(state, i, c, cells, packed, ties, bonds, counts, choices)

@@ -8,7 +8,7 @@ import pyarrow as pa
 from jaxtyping import Int
 
 from sundog.domain.columns import Identifier
-from sundog.domain.linked.structure import pairs_of, sizes_of
+from sundog.domain.linked.structure import differences, pairs_of, sizes_of
 from sundog.domain.linked.table import LinkedTable
 from sundog.domain.linked.views import LinkedSchema, View
 from sundog.domain.rows import Rows
@@ -58,7 +58,11 @@ class LinkedRows:
             above = self.tables[self.schema.package.table(view.table).parent or ""]
             codes += [above.columns[name][own.parent[first]] for name in view.given]
         if second is not None:
-            codes += [own.columns[name][second] for name in view.own]
+            held = own.columns
+            codes += [held[name][second] for name in view.own]
+            codes += [
+                differences(self.schema.column(name), held[name][first], held[name][second]) for name in view.numbers
+            ]
         chosen = _each_root_once(self._roots(view.table)[first])
         return Rows(self.schema.of_view(view), tuple(column[chosen] for column in codes))
 
