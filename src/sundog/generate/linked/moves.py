@@ -106,37 +106,24 @@ def _apart_moved(
     _, pair_weight, after, seconds, before, firsts = ties
     role, old, new = step
     first, second = heads[t, 1], heads[t, 2]
+    x_old, x_new = (old, new) if role == 0 else (cells[first, i], cells[first, i])
+    y_old, y_new = (old, new) if role == 1 else (cells[second, i], cells[second, i])
     change, weight = 0.0, pair_weight[i]
     for way in range(2):
         begin, end = (after[i], after[i + 1]) if way == 0 else (before[i], before[i + 1])
         for p in range(begin, end):
             j = seconds[p] if way == 0 else firsts[p]
             x, y = cells[first, j], cells[second, j]
-            left = entered = 0
-            if role == 0:
-                own = cells[second, i]
-                if way == 0:
-                    left, entered = (
-                        _apart(heads[t], (old, x, own, y), maps),
-                        _apart(heads[t], (new, x, own, y), maps),
-                    )
-                else:
-                    left, entered = (
-                        _apart(heads[t], (x, old, y, own), maps),
-                        _apart(heads[t], (x, new, y, own), maps),
-                    )
+            if way == 0:
+                left, entered = (
+                    _apart(heads[t], (x_old, x, y_old, y), maps),
+                    _apart(heads[t], (x_new, x, y_new, y), maps),
+                )
             else:
-                own = cells[first, i]
-                if way == 0:
-                    left, entered = (
-                        _apart(heads[t], (own, x, old, y), maps),
-                        _apart(heads[t], (own, x, new, y), maps),
-                    )
-                else:
-                    left, entered = (
-                        _apart(heads[t], (x, own, y, old), maps),
-                        _apart(heads[t], (x, own, y, new), maps),
-                    )
+                left, entered = (
+                    _apart(heads[t], (x, x_old, y, y_old), maps),
+                    _apart(heads[t], (x, x_new, y, y_new), maps),
+                )
             if left != entered:
                 change += _moved(left, entered, weight, precision[t], counts, target)
                 counts[left] -= weight
