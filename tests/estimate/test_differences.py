@@ -1,24 +1,17 @@
-"""Differences between siblings: their cells, and whether they say more than the margins do."""
+"""Differences between siblings: their codes and their cells."""
 
 import numpy as np
 import pytest
 
-from sundog.domain import Categorical, Numeric, Schema
+from sundog.domain import Categorical, Numeric
 from sundog.domain.axis import Axis
 from sundog.domain.linked.structure import differences
-from sundog.domain.linked.views import View, difference_of
-from sundog.domain.rows import Rows
-from sundog.domain.unit import PrivacyUnit
+from sundog.domain.linked.views import difference_of
 from sundog.errors import UserError
-from sundog.estimate.bins import Bins
-from sundog.estimate.differences import dependent_differences, difference_cells
-from sundog.estimate.hierarchy import levels
-from sundog.queries import answer
-from sundog.released import Guarantee, Measurement, Released
+from sundog.estimate.differences import difference_cells
 
 AGE = Numeric("p.age", "integer", 0, 9, nullable=True)
 APART = difference_of(AGE)
-VIEW = View("p@", "p", ("p.age",), siblings="next", most=1, numbers=("p.age",))
 
 
 def test_codes_of_differences_are_the_differences_of_values():
@@ -42,41 +35,3 @@ def test_two_values_of_one_wide_cell_are_not_taken_to_be_equal():
     assert {cells[0, 0], cells[2, 2]} <= {0, 2}
     assert cells[0, 2] == 2
     assert cells[0, 3] == 3
-
-
-def released(first, second, *, stddev=3.0):
-    columns = (AGE, Numeric("p.age@2", "integer", 0, 9, nullable=True), APART)
-    schema = Schema(columns)
-    rows = Rows(schema, (first, second, differences(AGE, first, second)))
-    draw = np.random.default_rng(0)
-    queries = [query for column in columns for query in levels(column)]
-    parts = [
-        Measurement(q, np.rint(answer(q, rows) + draw.normal(0, stddev, q.size)).astype(np.int64), stddev, "x#1")
-        for q in queries
-    ]
-    return Released(schema, tuple(parts), Guarantee(PrivacyUnit("add-remove"), "gaussian", 1.0))
-
-
-def test_only_siblings_that_depend_on_each_other_are_found():
-    draw = np.random.default_rng(1)
-    first = draw.integers(0, 11, 5000)
-    independent = dependent_differences(released(first, draw.integers(0, 11, 5000)), VIEW, bins=Bins())
-    assert independent == {}
-    close = np.where(first == 10, 10, np.clip(first + draw.integers(-1, 2, 5000), 0, 9))
-    found = dependent_differences(released(first, close), VIEW, bins=Bins())
-    assert list(found) == ["p.age"]
-    assert found["p.age"] > 0.4
-
-
-def test_that_both_are_missing_is_no_dependence():
-    draw = np.random.default_rng(2)
-    first, second = draw.integers(0, 10, 5000), draw.integers(0, 10, 5000)
-    gone = draw.random(5000) < 0.5
-    both = released(np.where(gone, 10, first), np.where(gone, 10, second))
-    assert dependent_differences(both, VIEW, bins=Bins()) == {}
-
-
-def test_noise_alone_is_no_dependence():
-    draw = np.random.default_rng(3)
-    few = released(draw.integers(0, 11, 300), draw.integers(0, 11, 300), stddev=40.0)
-    assert dependent_differences(few, VIEW, bins=Bins()) == {}

@@ -1,48 +1,88 @@
 """Differences between siblings, given what explains them: the last part of a view of siblings.
 
-Single columns tell which numbers depend between siblings (sundog.estimate.differences). For each of these, all tables of the
-difference and one other column of both siblings are scored against what is known of them already. Those that show most are
-measured, by their price: couples (both married) are of one age, a married person and an unmarried one after it are parent and child.
+The scores of pairs tell in which numbers siblings depend on each other. The differences of these are measured alone, and then all tables
+of a difference and one other column of both siblings are scored against what is known of them already. Those that show most
+are measured, by their price: couples (both married) are of one age, a married person and an unmarried one after it are parent and
+child. Where no number depends on its sibling's, pairs are measured once more.
 """
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+from jaxtyping import Float
+
 from sundog.domain.axis import Axis
 from sundog.domain.linked.views import DIFFERENCE, SECOND, View
 from sundog.estimate.bins import Bins, Leaves, coarsened, leaves_of
-from sundog.estimate.differences import dependent_differences
+from sundog.estimate.hierarchy import level_shares, levels
+from sundog.estimate.pairs.pool import pool
 from sundog.methods.loop import Measuring
 from sundog.queries import Marginal
-from sundog.released import Released
+from sundog.released import Released, Scores, Selection
 from sundog.select import wider
-from sundog.select.prices import Option, allocate
+from sundog.select.prices import Option, allocate, dependence
 
 SHARE = 0.3
-"""The part of what is left after single columns that goes to differences, where siblings depend on each other in a number."""
-MOST = 3
+"""The part of what is left after single columns that goes to differences, where there are numbers and what could explain them."""
+FIRST = 0.2
+"""The part of it that goes to differences alone."""
+SCORES = 0.1
+"""The part of the rest that goes to scores."""
+LEAST = 0.05
+"""Siblings depend on each other in a number from this total variation on, Z standard deviations of noise and sampling taken off."""
+Z = 2.0
+MOST = 2
 """Of so many numbers, those in which siblings depend on each other most."""
-EXPLAINED = 2
+EXPLAINED = 1
 """By so many columns each."""
 CELLS = 6
 """In so many cells per sibling."""
-SCORES = 0.1
 KAPPA = 0.34
 """The share of the noise that survives, as in Allocate."""
 
-
-def difference_tables(released: Released, view: View, *, bins: Bins) -> tuple[Marginal, ...]:
-    """The tables of differences that are worth a score: none where siblings do not depend on each other in a number."""
-    names = list(dependent_differences(released, view, bins=bins))[:MOST]
-    return _candidates(leaves_of(released), view, names=names, bins=bins)
+Counts = Float[np.ndarray, " cells"]
 
 
-def measure_differences(curator: Measuring, tables: tuple[Marginal, ...]) -> None:
-    """Score these tables, and spend what is left on those that show most."""
-    curator.score(wider.scoring(tables, curator.released()), SCORES * curator.remaining_rho)
-    ways = _best(list(wider.options(curator.released())))
+def has_differences(view: View) -> bool:
+    """Whether a view has numbers of siblings, and other columns that may explain their differences."""
+    return bool(view.numbers) and len(view.own) > 1
+
+
+def measure_differences(curator: Measuring, view: View, *, bins: Bins) -> None:
+    """Spend what is left on the differences of numbers in which siblings depend on each other, or on pairs."""
+    names = dependent_numbers(curator.released(), view)[:MOST]
+    tables = _measured_alone(curator, view, names=names, bins=bins) if names else ()
+    ways = [options for _, options in wider.measured_pairs(curator.released())]
+    if tables:
+        expected = _unexplained(tables, curator.released())
+        estimates = tuple(np.rint(each).astype(np.int64) for each in expected)
+        scores = curator.score(Selection(tables, estimates), SCORES * curator.remaining_rho)
+        ways = _best(tables, expected, values=_per_root(scores))
     unit = curator.released().guarantee.unit
     chosen, prices = allocate(ways, weights=[1.0] * len(ways), unit=unit, rho=curator.remaining_rho, kappa=KAPPA)
     curator.measure(chosen, curator.remaining_rho, shares=prices)
+
+
+def dependent_numbers(released: Released, view: View) -> list[str]:
+    """The numbers in which siblings depend on each other by their scores, strongest first."""
+    scores, leaves = released.scores[0], leaves_of(released)
+    found: dict[str, float] = {}
+    for query, value in zip(scores.candidates, scores.values, strict=True):
+        name, *others = query.columns
+        if name in view.numbers and others == [f"{name}{SECOND}"]:
+            first, second = (leaves[axis.column].shares(axis) for axis in query.axes)  # type: ignore[attr-defined]
+            shown = dependence(float(value) - Z * scores.stddev, released.rows * np.outer(first, second))
+            found[name] = max(found.get(name, 0.0), shown / (2 * released.rows))
+    return [name for name in sorted(found, key=lambda each: -found[each]) if found[name] >= LEAST]
+
+
+def _measured_alone(curator: Measuring, view: View, *, names: Sequence[str], bins: Bins) -> tuple[Marginal, ...]:
+    """Measure these numbers' differences alone; the tables that may explain them."""
+    columns = [curator.schema.column(f"{name}{DIFFERENCE}") for name in names]
+    queries = [query for column in columns for query in levels(column)]
+    shares = [share for column in columns for share in level_shares(column)]
+    curator.measure(queries, FIRST * curator.remaining_rho, shares=shares)
+    return _candidates(leaves_of(curator.released()), view, names=names, bins=bins)
 
 
 def _candidates(leaves: Mapping[str, Leaves], view: View, *, names: Sequence[str], bins: Bins) -> tuple[Marginal, ...]:
@@ -63,12 +103,27 @@ def _coarse(leaves: Leaves, *, bins: Bins) -> Axis:
     return coarsened(axis, leaves.shares(axis), column=leaves.column, most=CELLS)
 
 
-def _best(ways: list[tuple[tuple[str, ...], list[Option]]]) -> list[list[Option]]:
-    """Of every difference the tables that show most."""
-    ranked = sorted(ways, key=lambda way: -way[1][0].bias)
+def _unexplained(tables: Sequence[Marginal], released: Released) -> list[Counts]:
+    """The tables as they would be if differences were the same whatever the other column says."""
+    leaves = leaves_of(released)
+    known = pool(released, leaves).known
+    return [
+        np.outer(leaves[between.column].shares(between), known.expected(Marginal(tuple(sides)))).ravel()
+        for between, *sides in (table.axes for table in tables)
+    ]
+
+
+def _per_root(scores: Scores) -> Counts:
+    """Scores in roots."""
+    return scores.values / scores.candidates[0].scale
+
+
+def _best(tables: Sequence[Marginal], expected: Sequence[Counts], *, values: Counts) -> list[list[Option]]:
+    """Of every difference the tables that show most: to leave them out, or to measure them."""
+    shown = [dependence(float(value), each) for value, each in zip(values, expected, strict=True)]
     kept: dict[str, list[list[Option]]] = {}
-    for columns, options in ranked:
-        of_number = kept.setdefault(columns[0], [])
+    for place in sorted(range(len(tables)), key=lambda each: -shown[each]):
+        of_number = kept.setdefault(tables[place].columns[0], [])
         if len(of_number) < EXPLAINED:
-            of_number.append(options)
+            of_number.append([Option(shown[place]), Option(0.0, tables[place])])
     return [options for each in kept.values() for options in each]

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 from sundog.domain import Schema
-from sundog.domain.linked.views import DIFFERENCE, SECOND, LinkedSchema, View, count_name, is_count, structural
+from sundog.domain.linked.views import SECOND, LinkedSchema, View, count_name, is_count, structural
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.estimate.hierarchy import level_shares, levels
 from sundog.generate.linked.linked_search import LinkedSearch, LinkedState
-from sundog.methods.differences import SHARE, difference_tables, measure_differences
+from sundog.methods.differences import SHARE, has_differences, measure_differences
 from sundog.methods.loop import Keep, Report, measure_first, rounds
 from sundog.methods.plan import ColumnPlan, Expected, PairPlan, expected
 from sundog.methods.recipe import First, Recipe
@@ -105,14 +105,14 @@ def _run_view(key: Key, curator: ViewCurator, *, report: Report) -> None:
     measure_first(curator, recipe, more=bool(recipe.workload(curator.schema)))
     workload = recipe.workload(curator.schema)
     if workload and recipe.bins is not None:
-        tables = difference_tables(curator.released(), curator.view, bins=recipe.bins)
-        later = ViewCurator(curator.curator, curator.view, rho=curator.remaining_rho * (SHARE if tables else 0.0))
+        share = SHARE if has_differences(curator.view) else 0.0
+        later = ViewCurator(curator.curator, curator.view, rho=share * curator.remaining_rho)
         curator.rho -= later.rho
         workload = recipe.bins.rebin(workload, curator.released())
         rounds(key, curator, recipe=recipe, workload=workload, state=None, report=report)
-        if tables:
+        if later.rho:
             report("measuring differences")
-            measure_differences(later, tables)
+            measure_differences(later, curator.view, bins=recipe.bins)
 
 
 def expected_of_views(schema: LinkedSchema, *, roots: int, rho: float, unit: PrivacyUnit) -> Expected:
@@ -126,7 +126,7 @@ def expected_of_views(schema: LinkedSchema, *, roots: int, rho: float, unit: Pri
         found = expected(schema.of_view(view), rows=roots, rho=part, unit=unit, recipe=recipe, known=known)
         columns |= {column.name: column for column in found.columns if column.name not in columns}
         pairs += found.pairs
-    own = tuple(columns[name] for name in columns if not name.endswith((SECOND, DIFFERENCE)))
+    own = tuple(columns[name] for name in columns if not name.endswith(SECOND))
     return Expected(rho, own, tuple(pairs))
 
 
@@ -160,17 +160,14 @@ def _pair_weight(view: View, schema: LinkedSchema, first: str, second: str) -> f
 
 def first_names(view: View, schema: LinkedSchema) -> tuple[str, ...]:
     """The columns that are measured alone: new ones, and the parent's where its own measurement does not tell them."""
-    between = tuple(f"{name}{DIFFERENCE}" for name in view.numbers)
-    if view.siblings == "next":
-        return (*view.own, *(f"{name}{SECOND}" for name in view.own), *between)
-    if view.siblings:
-        return (*view.own, *between)
-    return view.own if same_parents(schema, view) else view.names
+    if view.ordered:
+        return (*view.own, *(f"{name}{SECOND}" for name in view.own))
+    return view.own if view.siblings or same_parents(schema, view) else view.names
 
 
 def pairs(view: View) -> list[tuple[str, str]]:
     """The pairs of columns that a view is there for."""
-    if view.siblings == "next":
+    if view.ordered:
         return [(first, f"{second}{SECOND}") for first, second in product(view.own, repeat=2)]
     if view.siblings:  # in both orders, so that one of the two tables says it
         return [(first, f"{second}{SECOND}") for k, first in enumerate(view.own) for second in view.own[k:]]

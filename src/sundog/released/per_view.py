@@ -40,7 +40,7 @@ def of_view(released: Released, view: View) -> Released:
     """
     schema = linked_schema(released)
     own = [_per_root(m, m.query) for m in released.measurements if _is_of(m.query, view)]
-    if view.siblings in ("pairs", "ring"):
+    if view.siblings and not view.ordered:
         own = [_symmetric(m) for m in own]
         own += [_renamed(m) for m in own if len(m.query.columns) == 1 and m.query.columns[0] in view.own]
     scores = tuple(_scores_per_root(s) for s in released.scores if _is_of(s.candidates[0], view))

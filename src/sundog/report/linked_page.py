@@ -21,7 +21,13 @@ from sundog.report.words import warning_sentences
 
 PAIRS = 6
 """This many pairs are shown per view: those that stray most."""
-WHAT = {None: "rows", "next": "neighbours in order", "pairs": "pairs of siblings", "ring": "pairs of siblings"}
+WHAT = {
+    None: "rows",
+    "first": "neighbours in order, and the first with later rows",
+    "next": "neighbours in order",
+    "pairs": "pairs of siblings",
+    "ring": "pairs of siblings",
+}
 
 
 def write_linked_report(released: Released, rows: LinkedRows, path: Path) -> None:

@@ -28,11 +28,12 @@ def test_views_are_rows_with_parents_and_pairs_of_siblings():
     assert "visits.day" not in views["visits"].own  # its first value is the parent's, and the others follow by gaps
     assert views["persons"].given == views["homes"].own
     assert views["persons@"].siblings == "pairs"
-    assert views["visits@"].siblings == "next"
-    assert (views["persons"].most, views["persons@"].most, views["visits@"].most, views["cards"].most) == (2, 2, 2, 4)
+    assert views["visits@"].siblings == "first"
+    assert (views["persons"].most, views["persons@"].most, views["visits@"].most, views["cards"].most) == (2, 2, 3, 4)
     assert schema(visits=1).views[-1].name == "cards@"
     assert "visits@" not in {v.name for v in schema(visits=1).views}
-    many = schema(persons=30)
+    many = schema(persons=30, visits=9)
+    assert next(view for view in many.views if view.name == "visits@").siblings == "next"
     assert next(view for view in many.views if view.name == "persons@").siblings == "ring"
 
 

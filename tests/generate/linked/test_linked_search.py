@@ -174,8 +174,9 @@ def test_pairs_of_siblings():
     assert list(within(parent)) == [0, 1, 2, 0, 0, 1]
     as_pairs = {
         kind: set(zip(*map(list, pairs_of(parent, np.arange(6), kind)), strict=True))
-        for kind in ("next", "ring", "pairs")
+        for kind in ("first", "next", "ring", "pairs")
     }
+    assert as_pairs["first"] == {(0, 1), (1, 2), (0, 2), (4, 5)}
     assert as_pairs["next"] == {(0, 1), (1, 2), (4, 5)}
     assert as_pairs["ring"] == {(0, 1), (1, 2), (2, 0), (4, 5), (5, 4)}
     assert as_pairs["pairs"] == {(a, b) for a in (0, 1, 2) for b in (0, 1, 2) if a != b} | {(4, 5), (5, 4)}

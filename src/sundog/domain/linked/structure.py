@@ -45,9 +45,11 @@ def first_values(table: LinkedTable, order: Codes, parent: Codes, *, parents: in
 
 def pairs_of(parent: Codes, rank: Codes, siblings: Siblings) -> tuple[Codes, Codes]:
     """The pairs of siblings of rows that are sorted by parent: first and second. `rank` orders what has no order."""
-    if siblings == "next":
-        first = np.flatnonzero(parent[1:] == parent[:-1])
-        return first, first + 1
+    if siblings in ("first", "next"):
+        before = np.flatnonzero(parent[1:] == parent[:-1])
+        place = within(parent)
+        later = np.flatnonzero(place > 1) if siblings == "first" else np.empty(0, dtype=np.int64)
+        return np.concatenate([before, later - place[later]]), np.concatenate([before + 1, later])
     order = np.lexsort((rank, parent))
     size, place = sizes_of(parent[order]), within(parent[order])
     start = np.arange(len(order)) - place

@@ -1,8 +1,8 @@
 """Views: the flat tables that a tree of tables is counted as. Each root contributes to a view a total weight of at most 1.
 
 - the rows of a table, with the columns of its parent beside them;
-- pairs of siblings: two rows below one parent. In a sequence these are neighbours in order; else all ordered pairs, or,
-  where a parent may have many rows, neighbours in a circle whose order is a hash.
+- pairs of siblings: two rows below one parent. In a sequence these are neighbours in order and, where a parent has few rows, the first
+  row with every later one; else all ordered pairs, or, where a parent may have many rows, neighbours in a circle whose order is a hash.
 
 A root with k rows in a view gives each the weight 1/k (see queries/shared.py), so what one root can change does not grow
 with the number of its rows. Columns are named `table.column`; those of the second sibling end in `@2`, and `table.column@-` is how
@@ -28,7 +28,7 @@ PLACES = ("only", "first", "inner", "last")
 SECOND = "@2"
 DIFFERENCE = "@-"
 
-Siblings = Literal["next", "ring", "pairs"]
+Siblings = Literal["first", "next", "ring", "pairs"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,11 @@ class View:
     def shares(self) -> str:
         """The column that holds how many rows of the view the root has."""
         return f"{self.name}#"
+
+    @property
+    def ordered(self) -> bool:
+        """Whether it is of siblings of which one comes before the other."""
+        return self.siblings in ("first", "next")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -205,8 +210,9 @@ def views_of(package: Package) -> tuple[View, ...]:
 
 
 def _sibling_view(package: Package, table: LinkedTable) -> View:
-    kind: Siblings = "next" if table.order is not None else "pairs" if table.most <= ALL_PAIRS else "ring"
-    per_parent = {"next": table.most - 1, "ring": table.most, "pairs": table.most * (table.most - 1)}[kind]
+    short, most = table.most <= ALL_PAIRS, table.most
+    kind: Siblings = ("first" if short else "next") if table.order is not None else "pairs" if short else "ring"
+    per_parent = {"first": 2 * most - 3, "next": most - 1, "ring": most, "pairs": most * (most - 1)}[kind]
     most = package.most_per_root(table.name) // table.most * per_parent
     names, numbers = _names(package, table, plain=True), _numbers(table)
     return View(f"{table.name}@", table.name, names, siblings=kind, most=most, numbers=numbers)
