@@ -38,7 +38,9 @@ def fitted(name, released, public):
 
 
 def test_the_generators_that_should_can():
-    assert {"graphical", "genetic", "relaxed-projection", "annealed-projection", "network"} <= {*PUBLIC}
+    assert {"pooled-search", "graphical", "genetic", "relaxed-projection", "annealed-projection", "network"} <= {
+        *PUBLIC
+    }
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -57,7 +59,7 @@ def test_a_measurement_outweighs_the_public_table(name):
     assert distance(generator, state, PAIR) < 0.05
 
 
-@pytest.mark.parametrize("method", ["mst", "private-gsd"])
+@pytest.mark.parametrize("method", ["auto", "mst", "private-gsd"])
 def test_a_model_with_a_public_table_is_saved_with_it(tmp_path, method):
     made = Synthesizer(
         SCHEMA, rho=0.5, method=method, dataset="law", seed=7, ledger=tmp_path / "l.db", public=table(300)
@@ -69,6 +71,8 @@ def test_a_model_with_a_public_table_is_saved_with_it(tmp_path, method):
 
 @pytest.mark.parametrize("method", [name for name, recipe in METHODS.items() if not recipe.public])
 def test_a_public_table_is_refused_where_it_cannot_be_used(tmp_path, method):
-    with pytest.raises(UserError, match=r"cannot start from a public table; methods that can: mst, aim, .*private-gsd"):
+    with pytest.raises(
+        UserError, match=r"cannot start from a public table; methods that can: auto, mst, aim, .*private-gsd"
+    ):
         Synthesizer(SCHEMA, rho=0.5, method=method, dataset="law", ledger=tmp_path / "l.db", public=table(10))
     assert not (tmp_path / "l.db").exists()

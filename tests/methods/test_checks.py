@@ -98,7 +98,7 @@ def test_queries_that_a_rule_would_pass_over_are_refused(method, kind, found, tm
 
 
 def test_a_public_table_that_is_empty_or_of_no_use_is_refused(tmp_path):
-    with pytest.raises(UserError, match="cannot start from a public table; methods that can: mst"):
+    with pytest.raises(UserError, match="cannot start from a public table; methods that can: auto, mst"):
         made(SCHEMA, tmp_path, method="privpgd", public=table(5))
     empty = {name: [] for name in SCHEMA.names}
     with pytest.raises(UserError, match="has no rows"):

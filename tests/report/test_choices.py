@@ -1,5 +1,7 @@
 """What a run chose, in words: counted by hand on small releases."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,15 @@ def test_wider_tables_are_named_and_pairs_that_were_measured_twice_count_once(al
     assert chosen.startswith("Measured 1 of 3 pairs of columns, for 33 % of the budget;")
     assert "(median; at most 10.0 %)" not in chosen
     assert said == "Measured 1 tables of three and more columns, for 17 % of the budget: one x two x three."
+
+
+def test_a_private_choice_of_pairs_is_told(alone):
+    pair = table(FINE["one"], FINE["two"], receipt="p")
+    scores = Scores((pair.query,), np.array([100]), 5.0, "s")
+    made = release(*alone, pair, scores=(scores,))
+    assert not any("Chose privately" in sentence for sentence in choices(made))
+    paid = replace(made, payments=(*made.payments, Payment("c", "exponential", "choose", 0.1)))
+    assert any(sentence.startswith("Chose privately 1 of 3 pairs of columns to look at") for sentence in choices(paid))
 
 
 def test_nothing_measured_chose_nothing():

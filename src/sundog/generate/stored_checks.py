@@ -186,6 +186,7 @@ def _pooled(state: PooledState) -> bool:
             for cells, axis in zip(state.cells, state.axes, strict=True)
         )
         and _inside(state.positions, state.schema, rows)
+        and isinstance(state.public, Rows | None)
     )
 
 

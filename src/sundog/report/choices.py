@@ -21,7 +21,14 @@ def choices(released: Released) -> tuple[str, ...]:
     if isinstance(released.schema, LinkedSchema):
         views = [(view.name, of_view(released, view)) for view in released.schema.views]
         return tuple(f"{name}: {each}" for name, view in views if view.measurements for each in choices(view))
-    said = (_columns(released), _pairs(released), _left_out(released), _wider(released), _determined(released))
+    said = (
+        _columns(released),
+        _screened(released),
+        _pairs(released),
+        _left_out(released),
+        _wider(released),
+        _determined(released),
+    )
     return tuple(sentence for sentence in said if sentence)
 
 
@@ -52,6 +59,17 @@ def _pairs(released: Released) -> str:
         f"Measured {len(measured)} of {there} pairs of columns{coarsely}, for {_share(released, found)} of the budget; "
         f"noise alone moves {_percent(median(errors), 1)} of the rows of a measured table (median; at most {_percent(max(errors), 1)}), "
         f"before the tables are cleaned with each other."
+    )
+
+
+def _screened(released: Released) -> str:
+    """How many pairs were looked at, where some were chosen first."""
+    if not released.scores or not any(payment.mechanism == "exponential" for payment in released.payments):
+        return ""
+    looked = len({query.columns for query in released.scores[0].candidates})
+    return (
+        f"Chose privately {looked} of {math.comb(len(released.schema.names), 2)} pairs of columns to look at: those in which "
+        f"the lower and upper halves of both columns agree most."
     )
 
 

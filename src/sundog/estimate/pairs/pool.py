@@ -13,7 +13,7 @@
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -52,13 +52,17 @@ class Pooled:
         return Known(self.axes, self.margins, [(query, counts) for query, counts, _ in self.tables])
 
 
-def pool(released: Released, leaves: Mapping[str, Leaves]) -> Pooled:
-    """Pooled margins and cleaned tables of all that was measured of several columns."""
+def pool(released: Released, leaves: Mapping[str, Leaves], *, public: Sequence[Measurement] = ()) -> Pooled:
+    """Pooled margins and cleaned tables of all that was measured of several columns.
+
+    `public` are tables of pairs by a public table (sundog.estimate.pairs.public), of the margins that are known without them.
+    """
     tables = [m for m in without_repeats(released.measurements) if isinstance(m.query, Marginal)]
     tables = [m for m in tables if len(m.query.columns) > 1]
-    axes = _finest(released, tables)
+    axes = _finest(released, [*tables, *public])
     margins = Pooled(axes, _margins(released, tables, axes=axes, leaves=leaves), ())
-    pairs = replace(margins, tables=_tables([m for m in tables if len(m.query.columns) == 2], margins))
+    paired = without_repeats([*(m for m in tables if len(m.query.columns) == 2), *public])
+    pairs = replace(margins, tables=_tables(paired, margins))
     wider = [m for m in tables if len(m.query.columns) > 2]
     return replace(pairs, wider=tuple(_wider(measurement, pairs.known) for measurement in wider))
 

@@ -24,6 +24,7 @@ from sundog.domain.rows import Rows
 from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
 from sundog.estimate.pairs.determined import dependencies
 from sundog.estimate.pairs.pool import Pooled, pool
+from sundog.estimate.pairs.public import public_pairs, with_columns
 from sundog.estimate.pairs.within import followers, positions
 from sundog.generate.base import Ending, Fits, check_measured, in_registry
 from sundog.generate.genetic.search import Effort, Search
@@ -54,6 +55,8 @@ class PooledState:
     ending: Ending = field(default_factory=Ending)
     positions: tuple[Float[np.ndarray, " rows"] | None, ...] = ()
     """Where inside its cell each row lies, column by column; None where it may lie anywhere. Empty: anywhere."""
+    public: Rows | None = None
+    """The public table to start from."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +89,16 @@ class PooledSearch:
         cells = _start(key, [leaf.proportions for leaf in leaves], rows=UNFITTED_ROWS)
         return PooledState(schema, tuple(leaf.axis for leaf in leaves), leaves, cells)
 
+    def init_public(self, key: Key, schema: Schema, *, public: Rows) -> PooledState:
+        """A state that holds the public table: its tables of pairs are pooled with measured ones, by what they are worth."""
+        return replace(self.init(key, schema), public=public)
+
     def fit(self, key: Key, state: PooledState, *, released: Released) -> PooledState:
-        """Pool, start along the strongest tables, search; the earlier state is not needed."""
+        """Pool, start along the strongest tables, search; of the earlier state only the public table is used."""
         check_measured(self, released)
-        leaves = leaves_of(released)
-        pooled = pool(released, leaves)
+        released = with_columns(released, state.public)
+        leaves, public = leaves_of(released), public_pairs(released, state.public)
+        pooled = pool(released, leaves, public=public)
         names = released.schema.names
         count = min(released.rows, MOST_ROWS) if self.rows is None else self.rows
         start, tree, search, inside = split(key, 4)
@@ -100,9 +108,15 @@ class PooledSearch:
             cells, ending = self._searched(search, pooled, cells=cells, released=released)
         axes = tuple(pooled.axes[name] for name in names)
         held = dict(zip(names, cells, strict=True))
-        lie = positions(inside, followers(released, pooled, leaves), axes=pooled.axes, cells=held)
+        lie = positions(
+            inside,
+            followers(released.with_measurements((*released.measurements, *public)), pooled, leaves),
+            axes=pooled.axes,
+            cells=held,
+        )
         own = tuple(leaves[name] for name in names)
-        return PooledState(released.schema, axes, own, cells, ending, tuple(lie.get(name) for name in names))
+        places = tuple(lie.get(name) for name in names)
+        return PooledState(released.schema, axes, own, cells, ending, places, state.public)
 
     def _searched(
         self, key: Key, pooled: Pooled, *, cells: tuple[Int[np.ndarray, " rows"], ...], released: Released
