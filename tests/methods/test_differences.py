@@ -74,3 +74,38 @@ def test_a_number_alone_has_nothing_that_could_explain_it():
     alone = released({name: persons[name] for name in ("parent", "age")}, labels=())
     assert of_differences(alone) == []
     assert alone.guarantee.rho == pytest.approx(2.0, rel=0.01)
+
+
+def long(count, rho):
+    """A release of accounts with up to 12 rows each."""
+    draw = np.random.default_rng(4)
+    parent = np.repeat(np.arange(count), 10)
+    fields = [key("parent"), number("balance", 0, 99), label("kind", "x", "y")]
+    rows = {"maximumPerParent": 12, "minimumPerParent": 1, "schema": {"foreignKeys": below("homes"), "fields": fields}}
+    document = {
+        "name": "bank",
+        "resources": [
+            {"name": "homes", "schema": {"primaryKey": ["id"], "fields": [key("id"), label("type", "x", "y")]}},
+            {"name": "rows", **rows},
+        ],
+    }
+    schema = LinkedSchema.from_document(document)
+    level = draw.integers(0, 60, count)[parent]
+    tables = {
+        "homes": {"id": np.arange(count), "type": draw.choice(["x", "y"], count)},
+        "rows": {
+            "parent": parent,
+            "balance": level + draw.integers(0, 40, len(parent)),
+            "kind": draw.choice(["x", "y"], len(parent)),
+        },
+    }
+    spending = Spending(Budget(rho=rho), "homes", unit=UNIT, accounting="gaussian", ledger=MemoryLedger())
+    curator = Curator(PrivateTables(schema.package, tables), schema, spending=spending)
+    found = run_views(key_of(1), curator, report=lambda _: None)
+    return [m.query.marginal.columns for m in found.measurements if any("#mean" in name for name in m.query.columns)]
+
+
+def test_means_of_children_are_measured_with_their_rows_where_noise_allows():
+    mean = "homes.#rows.#mean.balance"
+    assert ("rows.balance", mean) in long(2000, rho=1.0)
+    assert set(long(200, rho=0.01)) == {(mean,)}  # alone: noise would hide all else

@@ -22,7 +22,7 @@ from sundog.private.table import PrivateTables
 from sundog.queries import Marginal, Shared, add_all, sensitivity
 from sundog.queries import shared as shared_module
 from sundog.released.per_view import shared
-from sundog.sources import linked, open_table
+from sundog.sources import linked, linked_columns, open_table
 
 SCHEMA = schema()
 UNIT = {name: PrivacyUnit(name, "homes.id", 1, below=True) for name in ("add-remove", "replace")}
@@ -34,11 +34,11 @@ HOME = st.tuples(
 )
 
 
-def queries():
+def queries(facts=SCHEMA):
     """Every pair of columns of every view, and differences of siblings with a column of both."""
     made = []
-    for view in SCHEMA.views:
-        flat = SCHEMA.of_view(view)
+    for view in facts.views:
+        flat = facts.of_view(view)
         pairs = list(itertools.combinations(flat.names, 2)) or [flat.names]
         made += [shared(Marginal.of(flat, *pair), view) for pair in pairs]
         threes = [(f"{name}@-", other, f"{other}@2") for name in view.numbers for other in view.own]
@@ -49,34 +49,35 @@ def queries():
 QUERIES = queries()
 
 
-def source(units):
-    return linked.LinkedSource(SCHEMA.package, {name: open_table(table) for name, table in tables_of(units).items()})
+def source(units, facts=SCHEMA):
+    return linked.LinkedSource(facts.package, {name: open_table(table) for name, table in tables_of(units).items()})
 
 
-def answers(units, asked=QUERIES):
+def answers(units, asked=QUERIES, facts=SCHEMA):
     size = sum(query.size for query in asked)
-    held = source(units)
-    return held.add_up(SCHEMA, UNIT["add-remove"], add=lambda rows, out: add_all(asked, rows, out), size=size)
+    held = source(units, facts)
+    return held.add_up(facts, UNIT["add-remove"], add=lambda rows, out: add_all(asked, rows, out), size=size)
 
 
 def split(totals, asked=QUERIES):
     return np.split(totals, np.cumsum([query.size for query in asked])[:-1])
 
 
-def check_bound(unit, other=None):
+def check_bound(unit, other=None, *, asked=QUERIES, facts=SCHEMA):
     """What a root adds (or changes, replaced by another) is within every stated norm."""
     relation = "add-remove" if other is None else "replace"
-    change = answers({1: unit}) - (0 if other is None else answers({1: other}))
-    for query, part in zip(QUERIES, split(change), strict=True):
+    change = answers({1: unit}, asked, facts) - (0 if other is None else answers({1: other}, asked, facts))
+    for query, part in zip(asked, split(change, asked), strict=True):
         assert int((part.astype(object) ** 2).sum()) <= sensitivity.squared(query, UNIT[relation])
         assert int(np.abs(part).sum()) <= sensitivity.l1(query, UNIT[relation])
         assert int(np.abs(part).max()) <= sensitivity.linf(query, UNIT[relation])
 
 
-def check_alone(unit, others):
+def check_alone(unit, others, *, asked=QUERIES, facts=SCHEMA):
     """A root adds to others exactly what it adds to nothing."""
     base = dict(enumerate(others, start=2))
-    np.testing.assert_array_equal(answers({1: unit, **base}) - answers(base), answers({1: unit}))
+    both, rest = answers({1: unit, **base}, asked, facts), answers(base, asked, facts)
+    np.testing.assert_array_equal(both - rest, answers({1: unit}, asked, facts))
 
 
 CROWDED = (
@@ -288,9 +289,39 @@ def test_differences_between_all_pairs_at_full_weight_fail():
     assert any(more for more, of_differences in zip(beyond, asked, strict=True) if of_differences)
 
 
+LONG = schema(visits=9)
+"""Sequences of which a parent knows means."""
+WITH_MEANS = [query for query in queries(LONG) if any("#mean" in name for name in query.columns)]
+VISITS = st.lists(st.tuples(st.integers(0, 9), st.sampled_from("ab")), max_size=12)
+
+
+def home(*days):
+    return ("flat", [], [(day, "a") for day in days])
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(VISITS, VISITS, VISITS)
+def test_means_of_children_keep_what_is_stated(visits, others, more):
+    unit, other, third = (("flat", [], each) for each in (visits, others, more))
+    check_alone(unit, [other, third], asked=WITH_MEANS, facts=LONG)
+    check_bound(unit, asked=WITH_MEANS, facts=LONG)
+    check_bound(unit, other, asked=WITH_MEANS, facts=LONG)
+
+
+def test_means_over_the_children_of_all_roots_fail():
+    real = linked_columns.means
+
+    def of_all(column, codes, parent, *, parents):
+        return real(column, codes, np.zeros_like(parent), parents=1).repeat(parents)
+
+    assert len(WITH_MEANS) > 3
+    with mock.patch.object(linked_columns, "means", of_all), pytest.raises(AssertionError):
+        check_alone(home(0, 1, 2), [home(0, 9)], asked=WITH_MEANS, facts=LONG)
+
+
 def test_a_sequence_that_begins_where_that_of_another_root_does_fails():
     def earliest(table, order, parent, *, parents):
         return np.full(parents, order.min(initial=10))
 
-    with mock.patch.object(linked, "first_values", earliest), pytest.raises((AssertionError, UserError)):
+    with mock.patch.object(linked_columns, "first_values", earliest), pytest.raises((AssertionError, UserError)):
         check_alone(PLAIN, [CROWDED])

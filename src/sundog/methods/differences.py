@@ -18,12 +18,15 @@ from sundog.estimate.hierarchy import level_shares, levels
 from sundog.estimate.pairs.pool import pool
 from sundog.methods.loop import Measuring
 from sundog.queries import Marginal
+from sundog.queries.sensitivity import gaussian_stddev
 from sundog.released import Released, Scores, Selection
 from sundog.select import wider
 from sundog.select.prices import Option, allocate, dependence
 
 SHARE = 0.3
 """The part of what is left after single columns that goes to differences, where there are numbers and what could explain them."""
+VAGUE = 0.01
+"""No more than this part of the roots may be the noise in a count that takes all of it."""
 FIRST = 0.2
 """The part of it that goes to differences alone."""
 SCORES = 0.1
@@ -43,9 +46,14 @@ KAPPA = 0.34
 Counts = Float[np.ndarray, " cells"]
 
 
-def has_differences(view: View) -> bool:
-    """Whether a view has numbers of siblings, and other columns that may explain their differences."""
-    return bool(view.numbers) and len(view.own) > 1
+def share_of_differences(curator: Measuring, view: View) -> float:
+    """The part of what is left that is kept for differences: none where no number has anything to explain it, or noise hides all."""
+    if not view.numbers or len(view.own) < 2:
+        return 0.0
+    released = curator.released()
+    count = Marginal.of(curator.schema, view.own[0])
+    stddev = gaussian_stddev(count, SHARE * curator.remaining_rho, unit=released.guarantee.unit)
+    return SHARE if stddev <= VAGUE * released.rows else 0.0
 
 
 def measure_differences(curator: Measuring, view: View, *, bins: Bins) -> None:

@@ -2,7 +2,8 @@
 
 First single columns, then scores of all pairs, then the tables that pay, at the resolution that pays (select/allocate.py).
 Pairs that are looked at: in a table's own rows, with the columns of its parent, and between two siblings. A view's share of
-the budget grows with its number of new columns, siblings at half: their tables repeat what the rows already tell of each.
+the budget grows with its number of new columns, siblings at half: their tables repeat what the rows already tell of each. Means of
+children do not count: they are there for the children's sake.
 """
 
 from collections.abc import Sequence
@@ -10,12 +11,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 from sundog.domain import Schema
-from sundog.domain.linked.views import SECOND, LinkedSchema, View, count_name, is_count, structural
+from sundog.domain.linked.views import SECOND, LinkedSchema, View, count_name, is_count, is_mean, structural
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.estimate.hierarchy import level_shares, levels
 from sundog.generate.linked.linked_search import LinkedSearch, LinkedState
-from sundog.methods.differences import SHARE, has_differences, measure_differences
+from sundog.methods.differences import VAGUE, measure_differences, share_of_differences
 from sundog.methods.loop import Keep, Report, measure_first, rounds
 from sundog.methods.plan import ColumnPlan, Expected, PairPlan, expected
 from sundog.methods.recipe import First, Recipe
@@ -101,11 +102,13 @@ def run_views(key: Key, curator: Curator, *, report: Report, keep: Keep = lambda
 
 
 def _run_view(key: Key, curator: ViewCurator, *, report: Report) -> None:
-    recipe = view_recipe(curator.view, _schema(curator.curator))
+    schema = _schema(curator.curator)
+    recipe = view_recipe(curator.view, schema, unused=vague_means(curator, schema))
     measure_first(curator, recipe, more=bool(recipe.workload(curator.schema)))
+    recipe = view_recipe(curator.view, schema, unused=vague_means(curator, schema))
     workload = recipe.workload(curator.schema)
     if workload and recipe.bins is not None:
-        share = SHARE if has_differences(curator.view) else 0.0
+        share = share_of_differences(curator, curator.view)
         later = ViewCurator(curator.curator, curator.view, rho=share * curator.remaining_rho)
         curator.rho -= later.rho
         workload = recipe.bins.rebin(workload, curator.released())
@@ -130,9 +133,22 @@ def expected_of_views(schema: LinkedSchema, *, roots: int, rho: float, unit: Pri
     return Expected(rho, own, tuple(pairs))
 
 
-def view_recipe(view: View, schema: LinkedSchema) -> Recipe:
-    """How a view is measured: `auto`'s recipe with the view's columns and pairs."""
-    names = first_names(view, schema)
+def vague_means(curator: ViewCurator, schema: LinkedSchema) -> frozenset[str]:
+    """The means of children that were measured with too much noise for tables with them to tell anything."""
+    released = curator.curator.released()
+    found: set[str] = set()
+    for name in filter(is_mean, curator.view.names):
+        flat = of_view(released, schema.view(name.split(".#")[0]))
+        own = [m for m in flat.measurements if m.query.columns == (name,)]
+        if own and max(m.stddev for m in own) > VAGUE * flat.rows:
+            found.add(name)
+    return frozenset(found)
+
+
+def view_recipe(view: View, schema: LinkedSchema, *, unused: frozenset[str] = frozenset()) -> Recipe:
+    """How a view is measured: `auto`'s recipe with the view's columns and pairs, without those that are of no use."""
+    names = [name for name in first_names(view, schema) if name not in unused]
+    asked = [pair for pair in pairs(view) if not unused.intersection(pair)]
 
     def first(flat: Schema) -> tuple[Query, ...]:
         return tuple(query for name in names for query in levels(flat.column(name)))
@@ -143,9 +159,9 @@ def view_recipe(view: View, schema: LinkedSchema) -> Recipe:
         ]
 
     def workload(flat: Schema) -> tuple[Query, ...]:
-        return tuple(Marginal.of(flat, *pair) for pair in pairs(view))
+        return tuple(Marginal.of(flat, *pair) for pair in asked)
 
-    weights = tuple(_pair_weight(view, schema, *pair) for pair in pairs(view))
+    weights = tuple(_pair_weight(view, schema, *pair) for pair in asked)
     # the search takes pairs, and below the root it ties no columns
     rule = Allocate(weights=weights, checks_maps=view.root, share_wider=0)
     return replace(METHODS["auto"], rule=rule, workload=workload, first=First(first, FIRST, shares))
@@ -176,7 +192,7 @@ def pairs(view: View) -> list[tuple[str, str]]:
 
 
 def _weight(view: View) -> float:
-    return len(view.own) * (SIBLINGS if view.siblings else 1.0)
+    return sum(not is_mean(name) for name in view.own) * (SIBLINGS if view.siblings else 1.0)
 
 
 def _schema(curator: Curator) -> LinkedSchema:

@@ -22,13 +22,11 @@ from jaxtyping import Float, Int
 
 from sundog.domain import Schema
 from sundog.domain.linked.package import Package
-from sundog.domain.linked.structure import differences, first_values, pairs_of, sequence_places, sizes_of, within
+from sundog.domain.linked.structure import differences, pairs_of, sizes_of, within
 from sundog.domain.linked.table import LinkedTable
 from sundog.domain.linked.views import (
     LinkedSchema,
     View,
-    count_name,
-    first_name,
     has_value,
     table_columns,
 )
@@ -37,6 +35,7 @@ from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.random.keys import Key, permutation, split
 from sundog.sources.base import Adder, Source
+from sundog.sources.linked_columns import add_of_children, sequence_columns
 from sundog.sources.plain import numpy_of
 
 BATCH = 1 << 16
@@ -157,7 +156,9 @@ class LinkedSource:
                 bare = table.parent is None and table.name not in self.tables
                 held[table.name] = self._bare_root(table) if bare else self._held_table(table, held)
             for table in self.package.tables:
-                _count_children(self.package, table, held)
+                below = {child: (held[child].columns, held[child].parent) for child in held}
+                own = held[table.name]
+                add_of_children(self.package, table, own.columns, parents=len(own), below=below)
             self._held = held
         return self._held
 
@@ -236,7 +237,7 @@ def _hold(table: LinkedTable, source: Source, parent: _Held | None) -> _Held:
         place, above = place[order], above[order]
     columns = {f"{table.name}.{name}": rows.column(name)[place] for name in table.schema.names}
     if table.order is not None:
-        columns |= _sequence(table, columns[f"{table.name}.{table.order}"], above)
+        columns |= sequence_columns(table, columns[f"{table.name}.{table.order}"], above)
     root = np.arange(len(place)) if parent is None else parent.root[above]
     return _Held(columns, above, root, own.take(pa.array(place)), rank[place])
 
@@ -292,35 +293,3 @@ def joined_keys(wanted: pa.Array, keys: pa.Array) -> tuple[Int[np.ndarray, " row
     matches = np.where(below < 0, 0, high - low)
     place = np.repeat(np.arange(len(below)), matches)
     return place, order[np.repeat(low, matches) + within(place)]
-
-
-def _sequence(
-    table: LinkedTable, order: Int[np.ndarray, " rows"], parent: Int[np.ndarray, " rows"]
-) -> dict[str, Codes]:
-    """What a row's place in its sequence says: the first one's value, gaps to the one before, position and place."""
-    steps = table.schema.column(table.order or "").steps  # type: ignore[union-attr]
-    order, place = order.astype(np.int64), within(parent)
-    before = np.concatenate([order[:1], order[:-1]])
-    known = (place > 0) & (order < steps) & (before < steps)
-    return {
-        f"{table.name}.{table.order}": np.where(place == 0, order, steps),
-        f"{table.name}.#gap": np.where(known, order - before, steps),
-        **sequence_places(table, parent),
-    }
-
-
-def _count_children(package: Package, table: LinkedTable, held: dict[str, _Held]) -> None:
-    """Write each parent's number of children into its columns, as declared: not below the least; and where a sequence begins."""
-    rows = held[table.name]
-    for child in package.children(table.name):
-        number = np.bincount(held[child.name].parent, minlength=len(rows))
-        rows.columns[count_name(table.name, child.name)] = np.maximum(number, child.least) - child.least
-        if child.order is not None:
-            below = held[child.name]
-            order = below.columns[f"{child.name}.{child.order}"]
-            rows.columns[first_name(table.name, child.name)] = first_values(
-                child, order, below.parent, parents=len(rows)
-            )
-    for column in table_columns(package, table):
-        codes = rows.columns[column.name]
-        rows.columns[column.name] = codes.astype(np.min_scalar_type(max(column.size - 1, 0)))

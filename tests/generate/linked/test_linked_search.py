@@ -273,6 +273,41 @@ def test_differences_between_siblings_come_out(tmp_path):
     assert apart[~wed].between(-34, -20).mean() > 0.8
 
 
+def accounts(count):
+    """Accounts of two kinds of balance, which goes up and down by little from row to row."""
+    draw = np.random.default_rng(3)
+    sizes = draw.integers(8, 13, count)
+    parent = np.repeat(np.arange(count), sizes)
+    level = np.where(draw.random(count) < 0.5, 25, 70)[parent]
+    return {
+        "parent": parent,
+        "balance": level + draw.integers(-20, 21, len(parent)),
+        "kind": draw.choice(["x", "y"], len(parent)),
+    }
+
+
+def test_levels_of_parents_come_out(tmp_path):
+    document = {
+        "name": "bank",
+        "resources": [
+            {"name": "accounts", "schema": {"primaryKey": ["id"], "fields": [key("id")]}},
+            {
+                "name": "rows",
+                "maximumPerParent": 12,
+                "minimumPerParent": 1,
+                "schema": {
+                    "foreignKeys": below("accounts"),
+                    "fields": [key("parent"), number("balance", 0, 99), label("kind", "x", "y")],
+                },
+            },
+        ],
+    }
+    options = {"epsilon": 4.0, "delta": 1e-6, "dataset": "bank", "ledger": tmp_path / "ledger", "seed": 1}
+    made = sundog.Synthesizer(document, **options).fit({"rows": pd.DataFrame(accounts(3000))}).sample()["rows"]
+    means = made.groupby("parent")["balance"].mean()
+    assert means.between(38, 57).mean() < 0.2  # no real account; .03 at most in four runs, .43 without means of parents
+
+
 def test_where_a_sequence_begins_follows_the_parent(tmp_path):
     draw = np.random.default_rng(5)
     units = {}

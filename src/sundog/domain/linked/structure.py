@@ -43,6 +43,15 @@ def first_values(table: LinkedTable, order: Codes, parent: Codes, *, parents: in
     return found
 
 
+def means(column: Column, codes: Codes, parent: Codes, *, parents: int) -> Codes:
+    """The mean code of a column over the rows of every parent that have a value, rounded down; missing where none has."""
+    steps = column.steps  # type: ignore[union-attr]  # views.py chose a numeric one
+    known = codes < steps
+    number = np.bincount(parent[known], minlength=parents)
+    total = np.bincount(parent[known], weights=codes[known], minlength=parents)
+    return np.where(number > 0, np.minimum(total // np.maximum(number, 1), steps - 1), steps).astype(np.int64)
+
+
 def pairs_of(parent: Codes, rank: Codes, siblings: Siblings) -> tuple[Codes, Codes]:
     """The pairs of siblings of rows that are sorted by parent: first and second. `rank` orders what has no order."""
     if siblings in ("first", "next"):

@@ -7,7 +7,8 @@
 A root with k rows in a view gives each the weight 1/k (see queries/shared.py), so what one root can change does not grow
 with the number of its rows. Columns are named `table.column`; those of the second sibling end in `@2`, and `table.column@-` is how
 much more the second has of a number than the first. Columns that the structure itself gives are `table.#child` (number of children, of
-the parent), `table.#child.#first` (where the sequence of its children begins, of the parent), `table.#position`, `table.#place` and `table.#gap` (of a sequence). The order column of a sequence
+the parent), `table.#child.#first` (where the sequence of its children begins, of the parent), `table.#child.#mean.column` (the mean of a
+number over its children, of a parent that may have more than ALL_PAIRS of them: neighbours alone forget from row to row whose they are), `table.#position`, `table.#place` and `table.#gap` (of a sequence). The order column of a sequence
 is in no view: its first value is a column of the parent, so that it counts once per parent, and the others follow by gaps.
 """
 
@@ -27,6 +28,8 @@ ALL_PAIRS = 8
 PLACES = ("only", "first", "inner", "last")
 SECOND = "@2"
 DIFFERENCE = "@-"
+GAP = "#gap"
+MEAN = ".#mean."
 
 Siblings = Literal["first", "next", "ring", "pairs"]
 
@@ -141,7 +144,21 @@ def table_columns(package: Package, table: LinkedTable) -> tuple[Column, ...]:
         for child in children
         if child.order is not None
     ]
-    return (*own, *counts, *firsts)
+    means = [
+        replace(column, name=mean_name(table.name, child.name, column.name), nullable=True)
+        for child in children
+        for column in averaged(child)
+    ]
+    return (*own, *counts, *firsts, *means)
+
+
+def averaged(child: LinkedTable) -> list[Numeric]:
+    """The numbers of a child table, gaps included, of which its parent knows the mean: none where a parent has few rows."""
+    if child.most <= ALL_PAIRS:
+        return []
+    gaps = [replace(_sequence_columns(child)[0], name=GAP)] if child.order is not None else []
+    numbers = [_named(column, column.name) for column in child.schema.columns if column.name != child.order]
+    return [column for column in (*numbers, *gaps) if isinstance(column, Numeric)]
 
 
 def _named(column: Column, name: str) -> Column:
@@ -167,14 +184,24 @@ def first_name(parent: str, child: str) -> str:
     return f"{parent}.#{child}.#first"
 
 
+def mean_name(parent: str, child: str, column: str) -> str:
+    """The column of a parent that holds the mean of a number over its rows in a child table."""
+    return f"{parent}.#{child}{MEAN}{column}"
+
+
+def is_mean(name: str) -> bool:
+    """Whether a column is the mean of a number over children."""
+    return MEAN in name
+
+
 def is_count(name: str) -> bool:
     """Whether a column is a number of children."""
-    return ".#" in name and not structural(name) and not has_value(name)
+    return ".#" in name and not (structural(name) or has_value(name) or is_mean(name))
 
 
 def has_value(name: str) -> bool:
     """Whether a column tells values that rows have: it is declared, or says where a sequence begins or how far its rows lie apart."""
-    return ".#" not in name or name.removesuffix(SECOND).endswith((".#gap", ".#first"))
+    return ".#" not in name or (name.removesuffix(SECOND).endswith((f".{GAP}", ".#first")) and not is_mean(name))
 
 
 def structural(name: str) -> bool:
@@ -190,7 +217,7 @@ def _only_first(column: Column) -> Column:
 def _sequence_columns(table: LinkedTable) -> list[Column]:
     steps = table.schema.column(table.order or "").steps  # type: ignore[union-attr]  # package.py chose a numeric one
     return [
-        Numeric(f"{table.name}.#gap", "integer", 0, steps - 1, nullable=True),
+        Numeric(f"{table.name}.{GAP}", "integer", 0, steps - 1, nullable=True),
         Numeric(f"{table.name}.#position", "integer", 1, table.most),
         Categorical(f"{table.name}.#place", labels=PLACES),
     ]
