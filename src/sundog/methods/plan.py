@@ -26,10 +26,12 @@ from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.methods.recipe import First, Recipe
-from sundog.queries import Marginal
+from sundog.queries import Marginal, Query
 from sundog.queries.sensitivity import gaussian_stddev
 from sundog.select import Allocate
 from sundog.select.prices import Option, allocate
+from sundog.select.screen import SHARE as CHOOSING
+from sundog.select.wider import EXACT, SCORES
 
 MEAN_ABSOLUTE = 0.8
 """The mean absolute value of a standard normal."""
@@ -139,10 +141,20 @@ def expected(
     columns = column_plans(schema, recipe.first, rows=rows, rho=share * rho, unit=unit, weights=weights)
     if not isinstance(recipe.rule, Allocate):
         return Expected(rho, columns, ())
-    left = (1 - share) * rho * (1 - recipe.rule.share_scores)
+    left = _for_tables(recipe.rule, workload, schema, rows=rows, rho=(1 - share) * rho, unit=unit)
     sides = {column.name: (schema.column(column.name), column) for column in (*known.values(), *columns)}
     pairs = [(query.columns[0], query.columns[1]) for query in workload]
     return Expected(rho, columns, pair_plans(pairs, sides, rows=rows, rho=left, unit=unit, rule=recipe.rule))
+
+
+def _for_tables(
+    rule: Allocate, workload: Sequence[Query], schema: Schema, *, rows: int, rho: float, unit: PrivacyUnit
+) -> float:
+    """What choosing and scoring leave for tables."""
+    left = rho * (1 - CHOOSING if rule.screens else 1.0) * (1 - rule.share_scores)
+    waits = bool(workload) and bool(schema.targets) and len(schema.names) > 2
+    exact = waits and gaussian_stddev(workload[0], left, unit=unit) <= EXACT * rows
+    return left * (1 - rule.share_wider * SCORES if exact else 1.0)
 
 
 def column_plans(

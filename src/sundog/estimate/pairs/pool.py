@@ -32,6 +32,8 @@ from sundog.released import Measurement, Released
 
 LEAST = 0.5
 """No pooled cell is taken to be emptier than half a row."""
+PARTS = 2
+"""Counts that are put together from many leaves have the noise of at most so many: levels above the leaves say the rest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +94,7 @@ def _margins(
 ) -> dict[str, Float[np.ndarray, " cells"]]:
     rows = float(released.rows)
     counts = {name: leaves[name].shares(axis) * rows for name, axis in axes.items()}
-    variances = {name: np.full(axis.size, _variance(leaves[name], rows)) for name, axis in axes.items()}
+    variances = {name: _variances(leaves[name], axis, rows) for name, axis in axes.items()}
     for measurement in sorted(tables, key=lambda m: m.query.size, reverse=True):
         for place, axis in enumerate(measurement.query.axes):  # type: ignore[attr-defined]
             table = measurement.values.reshape(measurement.query.shape)  # type: ignore[attr-defined]
@@ -107,9 +109,17 @@ def _margins(
     return {name: margin * rows / margin.sum() for name, margin in pooled.items()}
 
 
-def _variance(leaves: Leaves, rows: float) -> float:
-    """The noise in a column's own counts; a column that was not measured alone may be anything."""
-    return max(2 * (leaves.stddev * rows) ** 2, 1e-9) if leaves.stddev > 0 else rows**2
+def _variances(leaves: Leaves, axis: Axis, rows: float) -> Float[np.ndarray, " cells"]:
+    """The noise in a column's own counts, put together from leaves; small counts are known better, as none is negative.
+
+    A column that was not measured alone may be anything.
+    """
+    if leaves.stddev <= 0:
+        return np.full(axis.size, rows**2)
+    fine, stddev = leaves.within(axis), leaves.stddev * rows
+    parts = np.minimum(np.bincount(fine.cells(axis), minlength=axis.size), PARTS)
+    counts = rows * np.bincount(fine.cells(axis), weights=fine.proportions, minlength=axis.size)
+    return np.minimum(parts * stddev**2, counts**2 + (stddev / 2) ** 2) + 1e-9
 
 
 def _corrected(
