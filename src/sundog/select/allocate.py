@@ -21,7 +21,7 @@ from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.estimate.bins import coarsened, leaves_of
-from sundog.estimate.pairs.determined import checks, most_checked, proposed, suspicions
+from sundog.estimate.pairs.determined import checks, most_checked, near_targets, proposed, suspicions
 from sundog.estimate.pairs.independent import independent
 from sundog.generate import Generator, SizeLimited
 from sundog.queries import Marginal, Query
@@ -31,6 +31,8 @@ from sundog.select.base import spent_up
 from sundog.select.prices import Option, allocate, dependence
 from sundog.select.screen import MANY, screening
 
+SHARP = 8.0
+"""How many times as much errors count in a pair that all but fixes a target: noise there puts rows where none are."""
 FEW_MORE = 2
 """A pair that may be a function is measured code by code, where that takes at most this many times the cells of a column."""
 
@@ -150,12 +152,17 @@ class Allocate:
     def _tables(
         self, workload: tuple[Query, ...], released: Released, *, rho: float, generator: Generator[Any]
     ) -> Proposal:
-        suspected = suspicions(released, leaves_of(released))
+        leaves = leaves_of(released)
+        suspected, near = suspicions(released, leaves), near_targets(released, leaves)
         if not (self.checks_maps and most_checked(released, rho=self.share_checks * rho)):
             suspected = {}
-        options = self._options(_by_label(workload, released.schema, suspected), workload, released)
+        finest = _by_label(workload, released.schema, near.union(suspected))
+        options = self._options(finest, workload, released, near=near)
         tables, unit = rho * (1 - self.share_checks if suspected else 1.0), released.guarantee.unit
-        weights = self._weights(workload, released.schema)
+        weights = [
+            weight * (SHARP if query.columns in near else 1.0)
+            for query, weight in zip(workload, self._weights(workload, released.schema), strict=True)
+        ]
         chosen, prices = allocate(options, weights=weights, unit=unit, rho=tables, kappa=self.kappa)
         later = self.share_wider * rho if self._waits(workload, released, rho=rho, generator=generator) else 0.0
         return Proposal(queries=tuple(chosen), rho_measure=tables - later, shares=prices)
@@ -195,8 +202,15 @@ class Allocate:
             axes[axis] = coarsened(axis, shares, column=column, most=self.coarse)
         return [Marginal(tuple(axes[axis] for axis in q.axes)) for q in workload if isinstance(q, Marginal)]
 
-    def _options(self, finest: Sequence[Query], workload: tuple[Query, ...], released: Released) -> list[list[Option]]:
-        """For every pair: leave it out, measure it as finely as it gets, measure it coarsely."""
+    def _options(
+        self,
+        finest: Sequence[Query],
+        workload: tuple[Query, ...],
+        released: Released,
+        *,
+        near: Container[tuple[str, ...]],
+    ) -> list[list[Option]]:
+        """For every pair: leave it out, measure it as finely as it gets, or measure it coarsely (not those that are `near`)."""
         scores = released.scores[0]
         found = [
             dependence(float(value), expected)
@@ -210,7 +224,7 @@ class Allocate:
         options = []
         for query, seen in zip(finest, fine, strict=True):
             ways = [Option(seen), Option(0.0, query)]
-            if query.columns in coarse:
+            if query.columns in coarse and query.columns not in near:
                 small, seen_coarsely = coarse[query.columns]
                 ways.append(Option(math.sqrt(max(seen**2 - seen_coarsely**2, 0.0)), small))
             options.append(ways)

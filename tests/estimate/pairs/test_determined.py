@@ -7,8 +7,17 @@ from sundog import Synthesizer
 from sundog.domain import Categorical, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
+from sundog.estimate.bins import leaves_of
 from sundog.estimate.pairs import determined
-from sundog.estimate.pairs.determined import Dependency, Suspicion, dependencies, likeliest, one_to_one, suspicion
+from sundog.estimate.pairs.determined import (
+    Dependency,
+    Suspicion,
+    dependencies,
+    likeliest,
+    near_targets,
+    one_to_one,
+    suspicion,
+)
 from sundog.generate.pooled import pooled_search
 from sundog.queries import Marginal
 from sundog.released import Guarantee, Measurement, Released, Scores
@@ -46,6 +55,28 @@ def test_the_bound_of_a_score_is_reached_by_functions_alone():
 def test_a_score_with_too_much_noise_raises_no_suspicion():
     even = np.full(4, ROWS / 4)
     assert suspicion(score_of(mapped_table()), (even, even), stddev=0.05 * ROWS) == Suspicion(False, False)
+
+
+def scored(share, *, stddev=100.0, targets=("b",)):
+    """Two even columns, and a score that is this share of what it would be if each determined the other."""
+    even, scores = np.full(4, ROWS // 4), np.array([round(share * score_of(mapped_table()))])
+    alone = tuple(Measurement(Marginal((axis,)), even, 1.0, "r") for axis in AXES)
+    guarantee = Guarantee(PrivacyUnit(), "gaussian", 1.0)
+    return Released(Schema(COLUMNS, targets=targets), alone, guarantee, scores=(Scores((PAIR,), scores, stddev, "r"),))
+
+
+@pytest.mark.parametrize(
+    ("shown", "near"),
+    [
+        (scored(0.95), True),
+        (scored(0.65), False),
+        (scored(0.95, targets=()), False),
+        (scored(0.95, stddev=0.5 * ROWS), False),
+    ],
+    ids=["all but fixed", "related", "no target", "too noisy"],
+)
+def test_a_score_tells_that_a_column_all_but_fixes_a_target(shown, near):
+    assert near_targets(shown, leaves_of(shown)) == ({("a", "b")} if near else set())
 
 
 def test_a_line_lost_in_noise_goes_where_rows_are_lacking():

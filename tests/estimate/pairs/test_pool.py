@@ -1,6 +1,7 @@
 """Pooling: a table of two columns that follow each other comes out as sharp as it was measured."""
 
 import numpy as np
+import pytest
 
 from sundog.domain import Categorical, Schema
 from sundog.domain.axis import Axis
@@ -15,15 +16,16 @@ COLUMNS = tuple(Categorical(name, labels=tuple(range(SIZE))) for name in "ab")
 AXES = tuple(Axis.whole(column) for column in COLUMNS)
 
 
-def released(table, *, seed=0):
+def released(table, *, seed=0, targets=(), stddev=STDDEV):
     """Both columns alone and the pair, with noise."""
     random = np.random.default_rng(seed)
     exact = [(AXES[:1], table.sum(axis=1)), (AXES[1:], table.sum(axis=0)), (AXES, table.ravel())]
     measured = [
-        Measurement(Marginal(axes), np.rint(counts + random.normal(0, STDDEV, counts.size)).astype(int), STDDEV, "r")
+        Measurement(Marginal(axes), np.rint(counts + random.normal(0, stddev, counts.size)).astype(int), stddev, "r")
         for axes, counts in exact
     ]
-    return Released(Schema(COLUMNS), tuple(measured), Guarantee(PrivacyUnit(), "gaussian", 1.0), public_rows=ROWS)
+    schema, guarantee = Schema(COLUMNS, targets=targets), Guarantee(PrivacyUnit(), "gaussian", 1.0)
+    return Released(schema, tuple(measured), guarantee, public_rows=ROWS)
 
 
 def gap(table, *, seed):
@@ -57,3 +59,21 @@ def test_the_noise_of_a_column_is_that_of_its_leaves_and_small_counts_are_known_
     found = pooling._variances(leaves, merged, 1000.0)
     np.testing.assert_allclose(found, [10.0**2, 10.0**2, 2 * 10.0**2, 1.0 + 5.0**2])
     np.testing.assert_array_equal(pooling._variances(uniform_leaves(column), merged, 1000.0), 1000.0**2)
+
+
+def taken_off(table, *, targets, stddev):
+    """How far the cleaned table is from what was measured, with the pooled margins."""
+    shown = released(table, targets=targets, stddev=stddev)
+    pooled = pooling.pool(shown, leaves_of(shown))
+    ((_, values, _),) = pooled.tables
+    sides = pooled.margins["a"], pooled.margins["b"]
+    observed = pooling._independent(sides) + pooling._excess(shown.measurements[-1], pooling._independent(sides)).counts
+    return np.abs(values.reshape(observed.shape) - observed).sum()
+
+
+@pytest.mark.parametrize(("stddev", "least", "most"), [(STDDEV, 0.4, 0.65), (20 * STDDEV, 0.9, 1.0)])
+def test_of_what_cleaning_takes_off_a_table_of_a_target_half_is_put_back_where_noise_is_small(stddev, least, most):
+    table = np.full((SIZE, SIZE), 4.0) + np.eye(SIZE)  # no cell is empty, so that nothing else is taken off
+    table *= ROWS / table.sum()
+    before = taken_off(table, targets=(), stddev=stddev)
+    assert least * before < taken_off(table, targets=("b",), stddev=stddev) < most * before

@@ -38,6 +38,10 @@ SLACK = 0.01
 """A score this far below the bound, beyond its noise, still raises a suspicion: rare labels may share a cell."""
 UNSURE = 0.03
 """Scores with more noise than this, in parts of the bound, raise none."""
+NEAR = 0.8
+"""A column all but fixes a target where the pair's score is at least this part of the bound."""
+VAGUE = 0.15
+"""Scores with more noise than this, in parts of the bound, do not tell that."""
 CLEAR = 4.0
 """A line's largest cell is clear of its noise from this many standard deviations on."""
 LARGE = 1 << 34
@@ -73,8 +77,7 @@ def suspicion(score: float, sides: tuple[Counts, Counts], *, stddev: float) -> S
     """What a pair's noisy score says; `sides` are the counts of its two columns."""
 
     def near(counts: Counts) -> bool:
-        rows = float(counts.sum())
-        bound = 2 * rows * (1 - float(((counts / rows) ** 2).sum()))
+        bound = _bound(counts)
         return stddev <= UNSURE * bound and score + 3 * stddev >= (1 - SLACK) * bound
 
     return Suspicion(near(sides[1]), near(sides[0]))
@@ -88,6 +91,25 @@ def suspicions(released: Released, leaves: Mapping[str, Leaves]) -> dict[tuple[s
         if isinstance(query, Marginal) and len(query.axes) == 2 and query.columns not in found:
             found[query.columns] = suspicion(float(value), _sides(query, released, leaves), stddev=scores.stddev)
     return {columns: found_ for columns, found_ in found.items() if found_.forwards or found_.backwards}
+
+
+def near_targets(released: Released, leaves: Mapping[str, Leaves]) -> set[tuple[str, ...]]:
+    """The pairs of which one column all but fixes a target, by the first scores of all pairs."""
+    found: dict[tuple[str, ...], bool] = {}
+    scores, targets = released.scores[0], set(released.schema.targets)
+    for query, value in zip(scores.candidates, scores.values, strict=True):
+        if isinstance(query, Marginal) and len(query.axes) == 2 and query.columns not in found:
+            sides = zip(query.columns, _sides(query, released, leaves), strict=True)
+            bounds = [_bound(counts) for name, counts in sides if name in targets]
+            told = [bound for bound in bounds if scores.stddev <= VAGUE * bound]
+            found[query.columns] = any(float(value) >= NEAR * bound for bound in told)
+    return {columns for columns, near in found.items() if near}
+
+
+def _bound(counts: Counts) -> float:
+    """The largest distance from independence of a table, given the counts of the column that the other one may fix."""
+    rows = float(counts.sum())
+    return 2 * rows * (1 - float(((counts / rows) ** 2).sum()))
 
 
 def _sides(query: Marginal, released: Released, leaves: Mapping[str, Leaves]) -> tuple[Counts, Counts]:
