@@ -89,7 +89,7 @@ CHANGES: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "no least-squares fit": (lambda recipe: recipe, lambda: patched("estimate.pairs.pool", fitted=_raked)),
     "no trends": (lambda recipe: recipe, lambda: patched("estimate.pairs.pool", trends=_no_trends)),
     "no empty cells": (lambda recipe: recipe, lambda: patched("estimate.pairs.pool", emptiness=_none_empty)),
-    "targets cleaned like others": (lambda recipe: recipe, lambda: patched("estimate.pairs.pool", KEPT=0.0)),
+    "numbers to predict cleaned like others": (lambda recipe: recipe, lambda: patched("estimate.pairs.pool", KEPT=0.0)),
     "targets that are all but fixed like others": (
         lambda recipe: recipe,
         lambda: patched("estimate.pairs.determined", NEAR=1e9),

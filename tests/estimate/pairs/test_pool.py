@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sundog.domain import Categorical, Schema
+from sundog.domain import Categorical, Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
 from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
@@ -13,18 +13,19 @@ from sundog.released import Guarantee, Measurement, Released
 
 SIZE, ROWS, STDDEV = 12, 24_000, 40.0
 COLUMNS = tuple(Categorical(name, labels=tuple(range(SIZE))) for name in "ab")
-AXES = tuple(Axis.whole(column) for column in COLUMNS)
+NUMBER = COLUMNS[0], Numeric("b", "integer", 0, SIZE - 1)
 
 
-def released(table, *, seed=0, targets=(), stddev=STDDEV):
+def released(table, *, seed=0, columns=COLUMNS, targets=(), stddev=STDDEV):
     """Both columns alone and the pair, with noise."""
+    axes = tuple(Axis.whole(column) for column in columns)
     random = np.random.default_rng(seed)
-    exact = [(AXES[:1], table.sum(axis=1)), (AXES[1:], table.sum(axis=0)), (AXES, table.ravel())]
+    exact = [(axes[:1], table.sum(axis=1)), (axes[1:], table.sum(axis=0)), (axes, table.ravel())]
     measured = [
-        Measurement(Marginal(axes), np.rint(counts + random.normal(0, stddev, counts.size)).astype(int), stddev, "r")
-        for axes, counts in exact
+        Measurement(Marginal(sides), np.rint(counts + random.normal(0, stddev, counts.size)).astype(int), stddev, "r")
+        for sides, counts in exact
     ]
-    schema, guarantee = Schema(COLUMNS, targets=targets), Guarantee(PrivacyUnit(), "gaussian", 1.0)
+    schema, guarantee = Schema(columns, targets=targets), Guarantee(PrivacyUnit(), "gaussian", 1.0)
     return Released(schema, tuple(measured), guarantee, public_rows=ROWS)
 
 
@@ -61,9 +62,9 @@ def test_the_noise_of_a_column_is_that_of_its_leaves_and_small_counts_are_known_
     np.testing.assert_array_equal(pooling._variances(uniform_leaves(column), merged, 1000.0), 1000.0**2)
 
 
-def taken_off(table, *, targets, stddev):
+def taken_off(table, *, columns=NUMBER, targets, stddev):
     """How far the cleaned table is from what was measured, with the pooled margins."""
-    shown = released(table, targets=targets, stddev=stddev)
+    shown = released(table, columns=columns, targets=targets, stddev=stddev)
     pooled = pooling.pool(shown, leaves_of(shown))
     ((_, values, _),) = pooled.tables
     sides = pooled.margins["a"], pooled.margins["b"]
@@ -71,9 +72,20 @@ def taken_off(table, *, targets, stddev):
     return np.abs(values.reshape(observed.shape) - observed).sum()
 
 
+def even():
+    """No cell is empty, so that cleaning alone takes anything off."""
+    table = np.full((SIZE, SIZE), 4.0) + np.eye(SIZE)
+    return table * ROWS / table.sum()
+
+
 @pytest.mark.parametrize(("stddev", "least", "most"), [(STDDEV, 0.4, 0.65), (20 * STDDEV, 0.9, 1.0)])
-def test_of_what_cleaning_takes_off_a_table_of_a_target_half_is_put_back_where_noise_is_small(stddev, least, most):
-    table = np.full((SIZE, SIZE), 4.0) + np.eye(SIZE)  # no cell is empty, so that nothing else is taken off
-    table *= ROWS / table.sum()
-    before = taken_off(table, targets=(), stddev=stddev)
-    assert least * before < taken_off(table, targets=("b",), stddev=stddev) < most * before
+def test_of_what_cleaning_takes_off_a_table_of_a_number_to_predict_half_is_put_back_where_noise_is_small(
+    stddev, least, most
+):
+    before = taken_off(even(), targets=(), stddev=stddev)
+    assert least * before < taken_off(even(), targets=("b",), stddev=stddev) < most * before
+
+
+def test_nothing_is_put_back_where_labels_are_predicted():
+    before, after = (taken_off(even(), columns=COLUMNS, targets=names, stddev=STDDEV) for names in ((), ("b",)))
+    assert after == before

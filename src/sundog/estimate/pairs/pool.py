@@ -7,8 +7,10 @@
    by the optimal law for noise of known size (Gavish and Donoho 2017). What single cells still say beyond that is kept
    where it stands out (sundog.estimate.shrinkage). Both times the closest table with the pooled margins, no negative cell, and the
    trend of the two columns is taken (sundog.estimate.pairs.table_fit).
-   In a target's tables half of what that takes off is put back (less where there is much noise). How clarity goes with a price, beyond how it goes with the
-   weight that the price follows, is little in the table of both, and would be taken for noise; but it decides predictions.
+   In tables of targets that are numbers half of what that takes off is put back (less where there is much noise). How clarity goes
+   with a price, beyond how it goes with the weight that the price follows, is little in the table of both and would be taken
+   for noise. A predicted mean is linear in the tables: their noise averages out in it, but what was taken off is lost. (A predicted
+   label is the largest of several counts, and is the surer the less noise they have.)
    (Wider tables, of three and more columns: sundog.estimate.pairs.wider.)
 3. Empty cells. Noise above zero survives all that, and blurs a table most cells of which are empty. So every cell is
    weighted by the probability that it is not (sundog.estimate.shrinkage), and the table scaled back to its margins.
@@ -21,6 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
+from sundog.domain import Numeric
 from sundog.domain.axis import Axis
 from sundog.estimate.bins import Leaves
 from sundog.estimate.nonnegative import nonnegative
@@ -33,7 +36,7 @@ from sundog.queries import Marginal
 from sundog.released import Measurement, Released
 
 KEPT = 0.5
-"""How much of what cleaning takes off a target's table is put back, where there is little noise."""
+"""How much of what cleaning takes off a table of a target that is a number is put back, where there is little noise."""
 NOISY = 0.3
 """Half of that where the noise moves this share of the rows."""
 MEAN_ABSOLUTE = math.sqrt(2 / math.pi)
@@ -72,7 +75,8 @@ def pool(released: Released, leaves: Mapping[str, Leaves], *, public: Sequence[M
     axes = _finest(released, [*tables, *public])
     margins = Pooled(axes, _margins(released, tables, axes=axes, leaves=leaves), ())
     paired = without_repeats([*(m for m in tables if len(m.query.columns) == 2), *public])
-    pairs = replace(margins, tables=_tables(paired, margins, targets=set(released.schema.targets)))
+    means = [name for name in released.schema.targets if isinstance(released.schema.column(name), Numeric)]
+    pairs = replace(margins, tables=_tables(paired, margins, means=means))
     wider = [m for m in tables if len(m.query.columns) > 2]
     return replace(pairs, wider=tuple(_wider(measurement, pairs.known) for measurement in wider))
 
@@ -145,7 +149,7 @@ def _corrected(
 
 
 def _tables(
-    pairs: list[Measurement], pooled: Pooled, *, targets: Collection[str]
+    pairs: list[Measurement], pooled: Pooled, *, means: Collection[str]
 ) -> tuple[tuple[Marginal, Float[np.ndarray, " cells"], float], ...]:
     """The tables, cleaned of noise."""
     if not pairs:
@@ -154,7 +158,7 @@ def _tables(
     excesses = [_excess(m, _independent(side)) for m, side in zip(pairs, sides, strict=True)]
     shares = {name: margin / margin.sum() for name, margin in pooled.margins.items()}
     common = common_dependence(excesses, axes=pooled.axes, shares=shares)
-    raw = [_put_back(m, targets=targets, rows=float(side[0].sum())) for m, side in zip(pairs, sides, strict=True)]
+    raw = [_put_back(m, means=means, rows=float(side[0].sum())) for m, side in zip(pairs, sides, strict=True)]
     views = [_View(*each) for each in zip(sides, excesses, common, raw, strict=True)]
     cleaned = [view.cleaned() for view in views]
     wide = [k for k, view in enumerate(views) if min(view.common.shape) > 1]
@@ -169,9 +173,9 @@ def _tables(
     return tuple((m.query, table.ravel(), m.stddev) for m, table in zip(pairs, cleaned, strict=True))  # type: ignore[misc]
 
 
-def _put_back(measurement: Measurement, *, targets: Collection[str], rows: float) -> float:
-    """How much of what cleaning takes off a table is put back: of a target's, the more the smaller the noise."""
-    if not any(name in targets for name in measurement.query.columns):
+def _put_back(measurement: Measurement, *, means: Collection[str], rows: float) -> float:
+    """How much of what cleaning takes off a table is put back: of targets that are numbers, the more the smaller the noise."""
+    if not any(name in means for name in measurement.query.columns):
         return 0.0
     moved = MEAN_ABSOLUTE / 2 * measurement.stddev * measurement.query.size / rows
     return KEPT / (1 + (moved / NOISY) ** 2)
