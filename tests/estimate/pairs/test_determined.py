@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sundog import Synthesizer
-from sundog.domain import Categorical, Schema
+from sundog.domain import Categorical, Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
 from sundog.estimate.bins import leaves_of
@@ -57,12 +57,13 @@ def test_a_score_with_too_much_noise_raises_no_suspicion():
     assert suspicion(score_of(mapped_table()), (even, even), stddev=0.05 * ROWS) == Suspicion(False, False)
 
 
-def scored(share, *, stddev=100.0, targets=("b",)):
+def scored(share, *, stddev=100.0, targets=("b",), columns=COLUMNS):
     """Two even columns, and a score that is this share of what it would be if each determined the other."""
     even, scores = np.full(4, ROWS // 4), np.array([round(share * score_of(mapped_table()))])
-    alone = tuple(Measurement(Marginal((axis,)), even, 1.0, "r") for axis in AXES)
-    guarantee = Guarantee(PrivacyUnit(), "gaussian", 1.0)
-    return Released(Schema(COLUMNS, targets=targets), alone, guarantee, scores=(Scores((PAIR,), scores, stddev, "r"),))
+    axes = tuple(Axis.whole(column) for column in columns)
+    alone = tuple(Measurement(Marginal((axis,)), even, 1.0, "r") for axis in axes)
+    found, guarantee = Scores((Marginal(axes),), scores, stddev, "r"), Guarantee(PrivacyUnit(), "gaussian", 1.0)
+    return Released(Schema(columns, targets=targets), alone, guarantee, scores=(found,))
 
 
 @pytest.mark.parametrize(
@@ -72,8 +73,9 @@ def scored(share, *, stddev=100.0, targets=("b",)):
         (scored(0.65), False),
         (scored(0.95, targets=()), False),
         (scored(0.95, stddev=0.5 * ROWS), False),
+        (scored(0.95, columns=(Numeric("a", "integer", 0, 3), COLUMNS[1])), False),
     ],
-    ids=["all but fixed", "related", "no target", "too noisy"],
+    ids=["all but fixed", "related", "no target", "too noisy", "by a number"],
 )
 def test_a_score_tells_that_a_column_all_but_fixes_a_target(shown, near):
     assert near_targets(shown, leaves_of(shown)) == ({("a", "b")} if near else set())

@@ -22,6 +22,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 
+from sundog.domain import Categorical
 from sundog.domain.axis import Axis
 from sundog.estimate.bins import Leaves, leaves_of
 from sundog.estimate.repeats import without_repeats
@@ -94,13 +95,20 @@ def suspicions(released: Released, leaves: Mapping[str, Leaves]) -> dict[tuple[s
 
 
 def near_targets(released: Released, leaves: Mapping[str, Leaves]) -> set[tuple[str, ...]]:
-    """The pairs of which one column all but fixes a target, by the first scores of all pairs."""
+    """The pairs of which one column's labels all but fix a target, by the first scores of all pairs.
+
+    A number's bins cut across what it fixes, which less noise would not mend.
+    """
     found: dict[tuple[str, ...], bool] = {}
     scores, targets = released.scores[0], set(released.schema.targets)
     for query, value in zip(scores.candidates, scores.values, strict=True):
         if isinstance(query, Marginal) and len(query.axes) == 2 and query.columns not in found:
-            sides = zip(query.columns, _sides(query, released, leaves), strict=True)
-            bounds = [_bound(counts) for name, counts in sides if name in targets]
+            sides = zip(query.columns, query.columns[::-1], _sides(query, released, leaves), strict=True)
+            bounds = [
+                _bound(counts)
+                for name, other, counts in sides
+                if name in targets and isinstance(leaves[other].column, Categorical)
+            ]
             told = [bound for bound in bounds if scores.stddev <= VAGUE * bound]
             found[query.columns] = any(float(value) >= NEAR * bound for bound in told)
     return {columns for columns, near in found.items() if near}
