@@ -25,7 +25,7 @@ from sundog.select.prices import Option, allocate, dependence
 
 SHARE = 0.3
 """The part of what is left after single columns that goes to differences, where there are numbers and what could explain them."""
-VAGUE = 0.01
+VAGUE = 0.005
 """No more than this part of the roots may be the noise in a count that takes all of it."""
 FIRST = 0.2
 """The part of it that goes to differences alone."""

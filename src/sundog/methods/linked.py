@@ -2,8 +2,8 @@
 
 First single columns, then scores of all pairs, then the tables that pay, at the resolution that pays (select/allocate.py).
 Pairs that are looked at: in a table's own rows, with the columns of its parent, and between two siblings. A view's share of
-the budget grows with its number of new columns, siblings at half: their tables repeat what the rows already tell of each. Means of
-children do not count: they are there for the children's sake.
+the budget grows with its number of new columns. Siblings count half, because their tables repeat what the rows already tell of each, and so
+do means of children.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.estimate.hierarchy import level_shares, levels
 from sundog.generate.linked.linked_search import LinkedSearch, LinkedState
-from sundog.methods.differences import VAGUE, measure_differences, share_of_differences
+from sundog.methods.differences import measure_differences, share_of_differences
 from sundog.methods.loop import Keep, Report, measure_first, rounds
 from sundog.methods.plan import ColumnPlan, Expected, PairPlan, expected
 from sundog.methods.recipe import First, Recipe
@@ -39,6 +39,10 @@ ITSELF = 6.0
 """How much more an error counts in a column of a row with the same one of its sibling: other pairs of siblings follow through it."""
 
 
+VAGUE = 0.03
+"""A mean of children is of no use where the noise in a count of it is beyond this part of the roots."""
+MEANS = 0.5
+"""What the mean of children counts for, in columns of rows."""
 PER_ROW = 4.0
 """How much more it counts in a column of a row with the number of rows: by it, what was counted per root is told per row."""
 
@@ -192,7 +196,7 @@ def pairs(view: View) -> list[tuple[str, str]]:
 
 
 def _weight(view: View) -> float:
-    return sum(not is_mean(name) for name in view.own) * (SIBLINGS if view.siblings else 1.0)
+    return sum(MEANS if is_mean(name) else 1.0 for name in view.own) * (SIBLINGS if view.siblings else 1.0)
 
 
 def _schema(curator: Curator) -> LinkedSchema:
