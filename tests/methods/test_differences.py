@@ -108,4 +108,4 @@ def long(count, rho):
 def test_means_of_children_are_measured_with_their_rows_where_noise_allows():
     mean = "homes.#rows.#mean.balance"
     assert ("rows.balance", mean) in long(2000, rho=1.0)
-    assert set(long(200, rho=0.01)) == {(mean,)}  # alone: noise would hide all else
+    assert long(200, rho=0.01) == []  # noise would hide them

@@ -2,8 +2,8 @@
 
 First single columns, then scores of all pairs, then the tables that pay, at the resolution that pays (select/allocate.py).
 Pairs that are looked at: in a table's own rows, with the columns of its parent, and between two siblings. A view's share of
-the budget grows with its number of new columns. Siblings count half, because their tables repeat what the rows already tell of each, and so
-do means of children.
+the budget grows with its number of new columns, siblings at half: their tables repeat what the rows already tell of each. Means of
+children do not count; they are measured where noise would not hide them.
 """
 
 from collections.abc import Sequence
@@ -24,6 +24,7 @@ from sundog.methods.recipes import METHODS
 from sundog.postprocess.linked import repair
 from sundog.private.curator import Curator
 from sundog.queries import Marginal, Query
+from sundog.queries.sensitivity import gaussian_stddev
 from sundog.random.keys import Key
 from sundog.released import Measurement, Released, Scores, Selection
 from sundog.released.per_view import of_view, same_parents, shared
@@ -41,8 +42,8 @@ ITSELF = 6.0
 
 VAGUE = 0.03
 """A mean of children is of no use where the noise in a count of it is beyond this part of the roots."""
-MEANS = 0.5
-"""What the mean of children counts for, in columns of rows."""
+MEANS = 0.12
+"""The part of what is left after single columns that goes to means of children."""
 PER_ROW = 4.0
 """How much more it counts in a column of a row with the number of rows: by it, what was counted per root is told per row."""
 
@@ -107,9 +108,10 @@ def run_views(key: Key, curator: Curator, *, report: Report, keep: Keep = lambda
 
 def _run_view(key: Key, curator: ViewCurator, *, report: Report) -> None:
     schema = _schema(curator.curator)
-    recipe = view_recipe(curator.view, schema, unused=vague_means(curator, schema))
+    recipe = view_recipe(curator.view, schema, unused=unknown_means(curator, schema))
     measure_first(curator, recipe, more=bool(recipe.workload(curator.schema)))
-    recipe = view_recipe(curator.view, schema, unused=vague_means(curator, schema))
+    measure_means(curator)
+    recipe = view_recipe(curator.view, schema, unused=unknown_means(curator, schema))
     workload = recipe.workload(curator.schema)
     if workload and recipe.bins is not None:
         share = share_of_differences(curator, curator.view)
@@ -137,14 +139,24 @@ def expected_of_views(schema: LinkedSchema, *, roots: int, rho: float, unit: Pri
     return Expected(rho, own, tuple(pairs))
 
 
-def vague_means(curator: ViewCurator, schema: LinkedSchema) -> frozenset[str]:
-    """The means of children that were measured with too much noise for tables with them to tell anything."""
+def measure_means(curator: ViewCurator) -> None:
+    """The means of children that are a view's own, where their part of the budget tells anything."""
+    columns = [curator.schema.column(name) for name in curator.view.own if is_mean(name)]
+    queries = [query for column in columns for query in levels(column)]
+    if not queries:
+        return
+    rho, released = MEANS * curator.remaining_rho, curator.released()
+    if gaussian_stddev(queries[0], rho / len(queries), unit=released.guarantee.unit) <= VAGUE * released.rows:
+        curator.measure(queries, rho)
+
+
+def unknown_means(curator: ViewCurator, schema: LinkedSchema) -> frozenset[str]:
+    """The means of children that were not measured: noise would have hidden them."""
     released = curator.curator.released()
     found: set[str] = set()
     for name in filter(is_mean, curator.view.names):
         flat = of_view(released, schema.view(name.split(".#")[0]))
-        own = [m for m in flat.measurements if m.query.columns == (name,)]
-        if own and max(m.stddev for m in own) > VAGUE * flat.rows:
+        if not any(m.query.columns == (name,) for m in flat.measurements):
             found.add(name)
     return frozenset(found)
 
@@ -196,7 +208,7 @@ def pairs(view: View) -> list[tuple[str, str]]:
 
 
 def _weight(view: View) -> float:
-    return sum(MEANS if is_mean(name) else 1.0 for name in view.own) * (SIBLINGS if view.siblings else 1.0)
+    return sum(not is_mean(name) for name in view.own) * (SIBLINGS if view.siblings else 1.0)
 
 
 def _schema(curator: Curator) -> LinkedSchema:
