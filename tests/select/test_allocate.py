@@ -1,11 +1,15 @@
-"""Allocation: a column that all but fixes a target is measured label by label, with less noise."""
+"""Allocation: scores take more of a small budget; a column that all but fixes a target is measured label by label, with less noise."""
 
 import numpy as np
 import pytest
 
 from sundog import Synthesizer
+from sundog.domain import Categorical, Schema
+from sundog.domain.unit import PrivacyUnit
+from sundog.methods.workloads import two_way
 from sundog.queries.marginal import one_way_axis
-from sundog.select import allocate
+from sundog.released import Guarantee, Released
+from sundog.select import Allocate, allocate
 
 ROWS, LABELS = 20_000, 9
 DOCUMENT = {
@@ -48,3 +52,20 @@ def test_its_table_has_less_noise_than_another_one_of_the_target(measured):
     cells = {name: measured[name, "edible"].query.size for name in ("odor", "cap")}
     expected = (allocate.SHARP * cells["odor"] / cells["cap"]) ** (1 / 3)
     assert noise["cap"] / noise["odor"] == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize(("rows", "times"), [(10**7, 1.0), (26_667, 1.5), (100, 2.0)])
+def test_scores_take_more_where_noise_would_hide_the_pairs(rows, times):
+    schema = Schema(tuple(Categorical(name, ("no", "yes")) for name in "abc"))
+    pairs, usual = two_way(schema), Allocate().share_scores
+    rho = len(pairs) / usual / (2 * allocate.BLURRED * 20_000) ** 2  # noise that is twice as much, for 20,000 rows
+    released = Released(schema, (), Guarantee(PrivacyUnit(), "gaussian", 1.0), public_rows=rows)
+    first = Allocate().propose(pairs, model=(None, None), released=released, remaining_rho=rho, previous=None)
+    assert first.rho_score == pytest.approx(times * usual * rho, rel=1e-3)
+
+
+def test_scores_take_no_more_than_half_unless_told_to():
+    schema = Schema(tuple(Categorical(name, ("no", "yes")) for name in "ab"))
+    for usual, part in ((0.3, 0.5), (0.8, 0.8), (0.1, 0.2)):
+        rule = Allocate(share_scores=usual)
+        assert rule.for_scores(two_way(schema), PrivacyUnit(), rows=10, rho=1e-9) == pytest.approx(part)

@@ -151,7 +151,8 @@ def _for_tables(
     rule: Allocate, workload: Sequence[Query], schema: Schema, *, rows: int, rho: float, unit: PrivacyUnit
 ) -> float:
     """What choosing and scoring leave for tables."""
-    left = rho * (1 - CHOOSING if rule.screens else 1.0) * (1 - rule.share_scores)
+    left = rho * (1 - CHOOSING if rule.screens else 1.0)
+    left *= 1 - (rule.for_scores(workload, unit, rows=rows, rho=left) if workload else 0.0)
     waits = bool(workload) and bool(schema.targets) and len(schema.names) > 2
     exact = waits and gaussian_stddev(workload[0], left, unit=unit) <= EXACT * rows
     return left * (1 - rule.share_wider * SCORES if exact else 1.0)

@@ -20,11 +20,13 @@ import numpy as np
 from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
+from sundog.domain.unit import PrivacyUnit
 from sundog.estimate.bins import coarsened, leaves_of
 from sundog.estimate.pairs.determined import checks, most_checked, near_targets, proposed, suspicions
 from sundog.estimate.pairs.independent import independent
 from sundog.generate import Generator, SizeLimited
 from sundog.queries import Marginal, Query
+from sundog.queries.sensitivity import block_l1
 from sundog.released import Proposal, Released, Selection
 from sundog.select import wider
 from sundog.select.base import spent_up
@@ -33,6 +35,10 @@ from sundog.select.screen import MANY, screening
 
 SHARP = 8.0
 """How many times as much errors count in a pair that all but fixes a target: noise there puts rows where none are."""
+BLURRED = 0.06
+"""Scores with more noise than this, as a share of the rows, take more of the budget, in proportion."""
+MOST_TIMES, MOST_SCORES = 2.0, 0.5
+"""At most so many times their usual part, and at most this part."""
 FEW_MORE = 2
 """A pair that may be a function is measured code by code, where that takes at most this many times the cells of a column."""
 
@@ -41,7 +47,11 @@ FEW_MORE = 2
 class Allocate:
     """Scores, then tables; errors count by the workload's `weights`."""
 
-    share_scores: Annotated[float, "The part of the budget left that scores take.", Range(0.001, 0.999)] = 0.04
+    share_scores: Annotated[
+        float,
+        "The part of the budget left that scores take; at small budgets up to twice that.",
+        Range(0.001, 0.999),
+    ] = 0.04
     coarse: Annotated[int, "Cells per column at the second resolution; many: no second one.", Range(2, 1000)] = 6
     kappa: Annotated[float, "The share of the noise that is taken to survive in the rows.", Range(0.001, 10)] = 0.34
     target_weight: Annotated[
@@ -75,6 +85,12 @@ class Allocate:
         """The rule with the workload's weights."""
         return replace(self, weights=weights)
 
+    def for_scores(self, workload: Sequence[Query], unit: PrivacyUnit, *, rows: float, rho: float) -> float:
+        """The part of what is left that scores take: more where their noise would otherwise hide the pairs."""
+        usual, change = self.share_scores, float(block_l1(workload[0], unit))
+        noise = change * math.sqrt(2 * len(workload) / (2 * usual * rho)) / rows
+        return min(usual * min(max(noise / BLURRED, 1.0), MOST_TIMES), max(usual, MOST_SCORES))
+
     def settled(self, workload: tuple[Query, ...], *, rho: float) -> "Allocate":
         """The rule that chooses first where the workload has very many pairs."""
         return replace(self, screens=len(workload) > MANY)
@@ -100,7 +116,7 @@ class Allocate:
             chosen = released.scores[0].candidates if previous.selection is None else previous.queries
             rule, workload = self._among(workload, {query.columns for query in chosen})
         if previous is None or previous.selection is not None:
-            return rule._scoring(workload, released, rho=self.share_scores * remaining_rho)
+            return rule._scoring(workload, released, rho=remaining_rho)
         return rule._next(workload, model[0], released, rho=remaining_rho, previous=previous)
 
     def _next(
@@ -147,7 +163,8 @@ class Allocate:
         coarse = zip(self._coarsely(workload, released), workload, strict=True)
         candidates = (*workload, *(small for small, query in coarse if small != query))
         estimates = tuple(np.rint(table).astype(np.int64) for table in independent(candidates, released))
-        return Proposal(scoring=Selection(candidates, estimates), rho_score=rho)
+        part = self.for_scores(workload, released.guarantee.unit, rows=released.rows, rho=rho)
+        return Proposal(scoring=Selection(candidates, estimates), rho_score=part * rho)
 
     def _tables(
         self, workload: tuple[Query, ...], released: Released, *, rho: float, generator: Generator[Any]
