@@ -33,6 +33,8 @@ PROBLEMS: list[str] = []
 """Cases of this process's runs that failed, in words; run.py names them at the end."""
 COUNTS = {"measured": 0, "kept": 0}
 """How many results of this process's runs were measured, and how many lay there already."""
+LETTER = 6.0
+"""The width of a figure in pictures."""
 COLOURS = ("#d97a1c", "#2c6fbb", "#5b8c5a", "#a4508b", "#7a6f5d", "#c0392b", "#16808a", "#8e6c8a")
 
 Work = Callable[[Mapping[str, Any], int], Mapping[str, Any]]
@@ -250,8 +252,11 @@ def curves(series: Mapping[str, Mapping[float, float]], *, x: str, y: str, log_x
 
     parts = _legend(series)
     parts.append('<path d="M60 40V250H580" fill="none" stroke="#99a"/>')
-    for at in along:
-        parts.append(f'<text x="{place(at, 0)[0]:.1f}" y="264" text-anchor="middle">{_figure(at)}</text>')
+    end = 0.0  # numbers that would touch the one before are left out
+    for left, text in ((place(at, 0)[0], _figure(at)) for at in along):
+        if left - LETTER * len(text) / 2 >= end:
+            parts.append(f'<text x="{left:.1f}" y="264" text-anchor="middle">{text}</text>')
+            end = left + LETTER * (len(text) / 2 + 1)
     for share in (0.5, 1.0):
         height = place(along[0], share * most)[1]
         parts.append(f'<text x="56" y="{height + 3:.1f}" text-anchor="end">{_figure(share * most)}</text>')
