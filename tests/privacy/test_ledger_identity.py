@@ -19,6 +19,7 @@ from sundog.private.ledger import Ledger
 from sundog.private.spending import Spending
 from sundog.private.table import PrivateTable
 from sundog.released import Selection
+from sundog.select import allocate
 
 UNITS = pytest.mark.parametrize("unit", checks.UNITS.values(), ids=checks.UNITS)
 
@@ -154,6 +155,27 @@ def test_wider_tables_spend_the_budget_and_each_draw_is_paid_for(own_ledger, uni
     for measured in released.measurements:
         squared = 1 if unit.neighbours == "add-remove" else 2
         assert paid[measured.receipt] >= squared / (2 * measured.stddev**2) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit("replace")])
+def test_choosing_among_many_pairs_spends_the_budget_and_each_draw_is_paid_for(own_ledger, monkeypatch, unit):
+    """Where there are very many pairs: one private choice of k, whose scores one row moves by 1 (replaced: by 2)."""
+    monkeypatch.setattr(allocate, "MANY", 3)
+    synthesizer = Synthesizer(tables.DOCUMENT, epsilon=1.0, delta=1e-9, neighbours=unit.neighbours, ledger=own_ledger)
+    with Recorder()() as seen:
+        released = synthesizer.fit(tables.table(40)).released
+    account = Ledger(own_ledger).account("clinic")
+    total = Fraction(Budget(epsilon=1.0, delta=1e-9).total_rho("zcdp"))
+    assert released.guarantee.accounting == "zcdp"
+    assert total * Fraction(999999, 1000000) < account.exact_rho <= total
+    paid = [(payment.mechanism, payment.rho) for payment in released.payments]
+    assert len(paid) == len(seen.calls)
+    ((chosen, rho),) = [
+        (call, rho) for call, (kind, rho) in zip(seen.calls, paid, strict=True) if kind == "exponential"
+    ]
+    assert chosen.kind == "exponential"
+    changed = 1 if unit.neighbours == "add-remove" else 2
+    assert rho == pytest.approx(chosen.k * changed**2 / (2 * float(chosen.scale) ** 2), rel=1e-9)
 
 
 def _paid_for_scores(released):

@@ -4,6 +4,7 @@ import pytest
 
 from privacy import checks, worlds
 from sundog.methods.recipes import METHODS
+from sundog.select import allocate
 
 BUDGET = ("--epsilon", "1", "--delta", "1e-6")
 SYNTHESIZE = (
@@ -96,6 +97,14 @@ def test_every_method(tmp_path, method):
     every = worlds.any_size()
     chosen = {name: every[name] for name in ("base", "new categories", "no rows")}
     checks.check_noninterference(tmp_path, chosen, (*SYNTHESIZE, *BUDGET, "--method", method, "--rows", "50"))
+
+
+def test_choosing_among_very_many_pairs(tmp_path, monkeypatch):
+    monkeypatch.setattr(allocate, "MANY", 3)
+    every = worlds.any_size()
+    chosen = {name: every[name] for name in ("base", "new categories", "all equal", "no rows")}
+    (outcome,) = checks.check_noninterference(tmp_path, chosen, (*SYNTHESIZE, *BUDGET, "--method", "auto"))
+    assert b"Chose privately" in outcome.files["out/certificate.html"]
 
 
 @pytest.mark.slow
