@@ -63,7 +63,11 @@ def test_answers_say_that_they_are_of_the_distance(release):
     distance = model.answer(mean="discharged - admitted").records()[0]
     assert distance[0] == "mean of discharged - admitted (days)"
     assert distance[-1] == "measured"
-    assert distance[2] <= lengths(REAL).mean() <= distance[3] or abs(distance[1] - lengths(REAL).mean()) < 0.2
+    half = (distance[3] - distance[2]) / 2
+    assert 0.05 < half < 0.4
+    assert abs(distance[1] - lengths(REAL).mean()) < 3 * half, (
+        "three halves of a 95 % interval: six standard deviations"
+    )
     itself = model.answer(quantile={"discharged": 0.5}).records()[0]
     assert itself[-1] == "synthetic"
     middle = sorted(REAL["discharged"].to_pylist())[ROWS // 2]
