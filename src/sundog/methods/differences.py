@@ -20,7 +20,7 @@ from sundog.methods.loop import Measuring
 from sundog.queries import Marginal
 from sundog.queries.sensitivity import gaussian_stddev
 from sundog.released import Released, Scores, Selection
-from sundog.select import wider
+from sundog.select import Allocate, wider
 from sundog.select.prices import Option, allocate, dependence
 
 SHARE = 0.3
@@ -40,8 +40,8 @@ EXPLAINED = 1
 """By so many columns each."""
 CELLS = 6
 """In so many cells per sibling."""
-KAPPA = 0.34
-"""The share of the noise that survives, as in Allocate."""
+KAPPA = Allocate.kappa
+"""The share of the noise that is taken to survive."""
 
 Counts = Float[np.ndarray, " cells"]
 

@@ -24,12 +24,7 @@ from sundog.domain import Schema
 from sundog.domain.linked.package import Package
 from sundog.domain.linked.structure import differences, pairs_of, sizes_of, within
 from sundog.domain.linked.table import LinkedTable
-from sundog.domain.linked.views import (
-    LinkedSchema,
-    View,
-    has_value,
-    table_columns,
-)
+from sundog.domain.linked.views import LinkedSchema, View, has_value, table_columns
 from sundog.domain.rows import Rows
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
