@@ -11,8 +11,13 @@ Utility improvement: 1 - |corr_real - corr_adjusted|_1 / |corr_real - corr_witho
 between the public bounds, missing values in the middle; the paper's own beside it. F1: macro F1 of logistic regression on the
 fifth of the rows that was held out (the paper's is of one class, and so smaller). JS distance and inverse KL: means over all
 columns' marginals.
+
+`--datasets home-credit-size` is a made-up table of 307,511 rows and 104 columns (home_credit.py), from the rows to the figures.
+Generators of other packages (`--methods "smartnoise DP-CTGAN" "smartnoise PATE-CTGAN"`) run as they are, in the environments and on
+the smaller tables of compare_tools.py, with plan "halves" alone: their rows come as a file, and adjusting asks for nothing else.
 """
 
+import argparse
 import statistics
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -21,10 +26,13 @@ from pathlib import Path
 from typing import Any
 
 import harness
+import home_credit
 from harness import DATA, Case, bars, markdown, publish
 from methods_table import tables
+from peers.tools import BY_NAME
 
 DATASETS = ("adult", "mushroom", "online_shoppers", "bank_marketing")
+"""The paper's Tables 1 and 3; its Table 2 is `home_credit.NAME`."""
 METHODS = ("independent", "auto", "mst", "aim", "privpgd", "private-gsd")
 HALVES = "halves"
 PLANS = (HALVES, "one budget")
@@ -32,6 +40,10 @@ EPSILONS = (2.0, 4.0)
 PAPER = {
     (2.0, "mst"): {"adult": 0.22, "mushroom": 0.58, "online_shoppers": 0.5, "bank_marketing": 0.32},
     (2.0, "aim"): {"adult": 0.13, "mushroom": 0.12, "online_shoppers": 0.1, "bank_marketing": 0.18},
+    (2.0, "smartnoise DP-CTGAN"): {"adult": 0.81, "mushroom": 0.69, "bank_marketing": 0.2},
+    (2.0, "smartnoise PATE-CTGAN"): {"adult": 0.6, "mushroom": 0.83, "bank_marketing": 0.25},
+    (4.0, "smartnoise DP-CTGAN"): {"adult": 0.52, "mushroom": 0.74, "bank_marketing": 0.15},
+    (4.0, "smartnoise PATE-CTGAN"): {"adult": 0.7, "mushroom": 0.8, "bank_marketing": 0.23},
     (4.0, "mst"): {"adult": 0.1, "mushroom": 0.55, "online_shoppers": 0.47, "bank_marketing": 0.21},
     (4.0, "aim"): {"adult": 0.29, "mushroom": 0.28, "online_shoppers": 0.17, "bank_marketing": 0.21},
 }
@@ -43,6 +55,8 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
 """Smaller than the methods' defaults, for speed: what counts here is the difference that adjusting makes."""
 BOTH = "correlations; columns"
 ONE_BUDGET_SHARE = 0.3
+TOOL_CPU_S, TOOL_MB = 1200.0, 6000.0
+"""Limits of one run of another package."""
 SHORT = {
     "datasets": ("mushroom",), "methods": ("independent", "auto"), "plans": (HALVES,), "epsilons": (2.0,), "seeds": 1,
     "delta": 1e-9,
@@ -62,6 +76,8 @@ COLUMNS = {
     "inverse_kl_without": "inv. KL without",
     "inverse_kl_with": "inv. KL with",
     "effective": "rows worth",
+    "cpu_s": "CPU s",
+    "rss_mb": "MB",
     "epsilon": "epsilon in all",
 }
 PICTURED = ("improvement", "f1_without", "f1_with", "js_without", "js_with")
@@ -71,7 +87,10 @@ def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """One generator on one table, without and with adjusting, as the plan says."""
     from sundog.domain import Schema
 
-    document, train, test = tables(settings["dataset"])
+    if settings["method"] in BY_NAME:
+        return _other_tool(settings, seed)
+    name = settings["dataset"]
+    document, train, test = home_credit.tables() if name == home_credit.NAME else tables(name)
     schema = Schema.from_json(document)
     with tempfile.TemporaryDirectory() as folder:
         options = {
@@ -93,18 +112,27 @@ def _fitted(spend: Mapping[str, Any], account: str, **budget: Any) -> Any:
     return sundog.Synthesizer(spend["schema"], **spend["options"], **budget, ledger=ledger).fit(spend["train"])
 
 
-def _halves(spend: Mapping[str, Any], epsilon: float) -> tuple[Any, Sequence[str], Mapping[str, float]]:
-    """Rows at half of epsilon, adjusted with the other half: the table, the columns, and how it went."""
+Made = tuple[Any, Sequence[str], Mapping[str, float]]
+"""A table, the columns whose correlations were matched, and how it went."""
+
+
+def _halves(spend: Mapping[str, Any], epsilon: float) -> Made:
+    """Rows at half of epsilon, adjusted with the other half."""
+    first = _fitted(spend, "with", epsilon=epsilon / 2)
+    return _adjusted(spend, first.sample(), epsilon=epsilon / 2, before=first.released)
+
+
+def _adjusted(spend: Mapping[str, Any], rows: Any, *, epsilon: float, before: Any = None) -> Made:
+    """These rows, adjusted at this epsilon."""
     import sundog
 
-    first = _fitted(spend, "with", epsilon=epsilon / 2)
     done = sundog.adjust(
-        first.sample(),
+        rows,
         schema=spend["schema"],
         real=spend["train"],
-        epsilon=epsilon / 2,
+        epsilon=epsilon,
         delta=spend["options"]["delta"],
-        before=first.released,
+        before=before,
         matching=sundog.Matching(closest=True),
         seed=spend["options"]["seed"],
         ledger=spend["folder"] / "with.sqlite",
@@ -114,13 +142,39 @@ def _halves(spend: Mapping[str, Any], epsilon: float) -> tuple[Any, Sequence[str
     return done.table, columns, figures
 
 
-def _one_budget(spend: Mapping[str, Any], epsilon: float) -> tuple[Any, Sequence[str], Mapping[str, float]]:
+def _other_tool(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Another package's rows at epsilon, and at half of it with the other half for adjusting."""
+    import compare_tools
+    from pyarrow import parquet
+
+    from sundog.domain import Schema
+
+    folder = compare_tools.tables(settings["dataset"])
+    schema = Schema.load(folder / "schema.json")
+    train, test = (parquet.read_table(folder / f"{part}.parquet") for part in ("train", "test"))
+    limits = argparse.Namespace(cpu_seconds=TOOL_CPU_S, memory=TOOL_MB)
+    made = {}
+    for epsilon in (settings["epsilon"], settings["epsilon"] / 2):
+        cell = compare_tools.Cell(settings["method"], settings["dataset"], epsilon, seed)
+        ended = compare_tools.run_cell(BY_NAME[settings["method"]], cell, limits)
+        if ended["outcome"] != "done":
+            raise RuntimeError(f"{cell.tool} at epsilon {epsilon:g}: {ended}")
+        made[epsilon] = parquet.read_table(compare_tools.made(cell))
+    without, half = made.values()
+    with tempfile.TemporaryDirectory() as place:
+        options = {"delta": settings["delta"], "seed": seed}
+        spend = {"folder": Path(place), "schema": schema, "train": train, "options": options}
+        adjusted = _adjusted(spend, half, epsilon=settings["epsilon"] / 2)
+    return _figures(schema, train, test, without=without, made=adjusted)
+
+
+def _one_budget(spend: Mapping[str, Any], epsilon: float) -> Made:
     """Rows at this epsilon in all, a part of it for adjusting."""
     both = _fitted(spend, "both", epsilon=epsilon, adjust=BOTH, adjust_share=ONE_BUDGET_SHARE)
     return both.sample(), both.released.adjustments[0].query.columns, {"epsilon": both.released.guarantee.epsilon}
 
 
-def _figures(schema: Any, train: Any, test: Any, *, without: Any, made: tuple[Any, Any, Any]) -> dict[str, Any]:
+def _figures(schema: Any, train: Any, test: Any, *, without: Any, made: Made) -> dict[str, Any]:
     from sundog.evaluate.base import Comparison
     from sundog.evaluate.divergences import InverseKL, JensenShannon
     from sundog.evaluate.learning import LogisticF1
@@ -172,6 +226,7 @@ def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
             )
             for dataset in sizes["datasets"]
             for method in sizes["methods"]
+            if plan == HALVES or method not in BY_NAME
         ]
         results = harness.run("post_processing", cases, work=work, seeds=range(sizes["seeds"]), fresh=fresh)
         lines = _lines(results)
@@ -195,7 +250,8 @@ def _lines(results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
     runs: dict[str, list[Mapping[str, Any]]] = {}
     for line in results:
         if "result" in line:
-            runs.setdefault(f"{line['settings']['dataset']}, {line['settings']['method']}", []).append(line["result"])
+            name = f"{line['settings']['dataset']}, {line['settings']['method']}"
+            runs.setdefault(name, []).append(line["result"] | {key: line[key] for key in ("cpu_s", "rss_mb")})
     lines = {}
     for name, found in runs.items():
         improvements = [each["improvement"] for each in found]

@@ -116,7 +116,7 @@ def annealing(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     alone = tuple(m for m in held.released().measurements if len(m.query.columns) > 1)
     released = replace(held.released(), measurements=alone, public_rows=table.num_rows)
     sigma = settings["sigma"]
-    how = Annealing(4.0, 4096.0, 0.01) if sigma == "annealed" else Annealing(float(sigma), float(sigma), -np.inf)
+    how = Annealing(4.0, 4096.0, 0.01) if sigma == "annealed" else Annealing(float(sigma), float(sigma), 0.0)
     generator = AnnealedProjection(descent=Descent(steps=600), annealing=how)
     state = generator.fit(key_of(seed), generator.init(key_of(0), schema), released=released)
     rows = generator.sample(key_of(seed), state, rows=table.num_rows)
