@@ -1,11 +1,13 @@
 """RAP's own figures with our RAP, beside our other methods: errors of the ROUNDED rows on Adult, CPU seconds and memory.
 
-    python benchmarks/rap.py [--parts reach cells epsilon workload rows oversampling] [--seeds 3] [--json]
+    python benchmarks/rap.py [--parts reach cells epsilon workload rounds rows oversampling] [--seeds 3] [--json]
 
 - reach: 64 random three-way marginals (449,487 cells) at epsilon 1, n' = 1000; every method measures what it usually does.
 - cells: a workload of 19 million cells (64 five-way marginals), two rounds of two; it has to run.
 - epsilon: the largest error of 64 three-way and 64 five-way marginals against epsilon (Figure 2).
 - workload: the workload itself measured, more and more marginals, at epsilon 0.1 and 0.05 (Figures 3 and 4).
+- rounds: 64 three-way marginals measured at once, by ten rounds of three tables, by ten of a hundred cells, and all of them in as
+  many rounds, against epsilon (the idea of Algorithm 2, under Figures 2 to 4).
 - rows: error and CPU seconds against the number of soft rows n' (Figure 6).
 - oversampling: the error before rounding and after rounding every soft row this many times (Figure 5b).
 
@@ -36,8 +38,19 @@ PARTS = {
         for epsilon in (0.1, 0.05)
         for marginals in (4, 16, 64)
     ],
+    "rounds": [
+        Case(f"rounds-{how}-{epsilon}", {"part": "rounds", "how": how, "epsilon": epsilon})
+        for epsilon in EPSILONS
+        for how in ("at once", "tables", "cells", "every table")
+    ],
     "rows": [Case(f"rows-{rows}", {"part": "rows", "rows": rows}) for rows in (50, 200, 1000, 2000)],
     "oversampling": [Case("oversampling", {"part": "oversampling"})],
+}
+ROUNDS: dict[str, dict[str, Any]] = {
+    "at once": {"rounds": 1},
+    "tables": {"rounds": 10, "per_round": 3},
+    "cells": {"rounds": 10, "per_round": 100, "candidates": "queries"},
+    "every table": {"rounds": 64, "per_round": 1},
 }
 OVERSAMPLING = (1, 5, 20, 50)
 COLUMNS = {**ERRORS, "max_3": "max, 3-way", "max_5": "max, 5-way", **COSTS}
@@ -95,19 +108,32 @@ def epsilon(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 
 def workload(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
-    """Figures 3 and 4: the workload itself measured, numbers in 8 derived bins."""
+    """Figures 3 and 4: the workload itself measured at once."""
+    from sundog.select import Everything
+
+    return _asked(Everything(), marginals=settings["marginals"], epsilon=settings["epsilon"], seed=seed)
+
+
+def rounds(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """Algorithm 2 against one shot."""
+    from sundog.select import Adaptive
+
+    return _asked(Adaptive(**ROUNDS[settings["how"]]), epsilon=settings["epsilon"], seed=seed)
+
+
+def _asked(rule: Any, *, epsilon: float, seed: int, marginals: int = 64) -> dict[str, float]:
+    """Three-way marginals chosen by this rule, numbers in 8 derived bins: the errors of all of them."""
     from sundog.estimate.bins import Bins
     from sundog.generate import RelaxedProjection
     from sundog.methods.recipe import First, Recipe
     from sundog.methods.workloads import one_way
-    from sundog.select import Everything
 
     schema, table, _ = adult()
-    queries = random_marginals(schema, marginals=settings["marginals"], bins=10)
+    queries = random_marginals(schema, marginals=marginals, bins=10)
     recipe = Recipe(
-        "rap", "", lambda _: queries, Everything(), RelaxedProjection(), first=First(one_way, share=0.2), bins=Bins(8)
+        "rap", "", lambda _: queries, rule, RelaxedProjection(), first=First(one_way, share=0.2), bins=Bins(8)
     )
-    _, rows, spent = synthesised(schema, table, recipe=recipe, epsilon=settings["epsilon"], seed=seed)
+    _, rows, spent = synthesised(schema, table, recipe=recipe, epsilon=epsilon, seed=seed)
     return rounded_errors(schema, table, queries, rows=rows) | spent
 
 
@@ -141,7 +167,7 @@ def oversampling(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 
 TASKS = {
-    "reach": reach, "cells": cells, "epsilon": epsilon, "workload": workload, "rows": soft_rows,
+    "reach": reach, "cells": cells, "epsilon": epsilon, "workload": workload, "rounds": rounds, "rows": soft_rows,
     "oversampling": oversampling,
 }  # fmt: skip
 
@@ -180,6 +206,8 @@ def pictures(cases: Sequence[Case], lines: Mapping[str, Any]) -> dict[str, tuple
         elif settings["part"] == "workload":
             name = f"epsilon {settings['epsilon']}"
             point("workload", "marginals", name, settings["marginals"], numbers["max"])
+        elif settings["part"] == "rounds":
+            point("rounds", "epsilon", settings["how"], settings["epsilon"], numbers["max"])
         elif settings["part"] == "rows":
             point("rows", "soft rows", "TV", settings["rows"], numbers["tv"])
         elif settings["part"] == "oversampling":
