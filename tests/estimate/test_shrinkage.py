@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sundog.estimate.nonnegative import nonnegative
-from sundog.estimate.shrinkage import emptiness, posterior_counts, shrunk_towards
+from sundog.estimate.shrinkage import emptiness, posterior_counts, shares_of_lines, shrunk_towards
 
 
 @given(st.lists(st.integers(-300, 3000), min_size=1, max_size=60), st.floats(0.5, 200.0), st.integers(1, 10_000))
@@ -70,3 +70,16 @@ def test_where_the_noise_prevails_no_cell_is_held_to_be_empty_for_sure():
     truth = np.full(100, 5.0)
     values = np.random.default_rng(3).normal(truth, 60.0)
     assert emptiness(values, expected=truth, stddev=60.0).max() < 0.5
+
+
+def test_lines_that_lie_in_one_cell_come_out_in_one_cell_and_others_as_they_were_measured():
+    shares = np.array([[1.0, 0.0]] * 5 + [[0.0, 1.0]] * 5 + [[0.436, 0.564]])
+    lines = np.array([1000.0, 400.0, 300.0, 200.0, 150.0] * 2 + [3000.0])
+    truth = shares * lines[:, None]
+    left, raw = 0.0, 0.0
+    for seed in range(20):
+        values = np.random.default_rng(seed).normal(truth, 40.0)
+        found = shares_of_lines(values, lines=lines, stddev=40.0) * lines[:, None]
+        left, raw = left + found[truth == 0].sum(), raw + np.maximum(values, 0.0)[truth == 0].sum()
+        np.testing.assert_allclose(found[-1], values[-1], atol=1e-3)
+    assert left < 0.5 * raw

@@ -1,6 +1,6 @@
 """Empirical Bayes for noisy counts: the noise is known, the law of the true counts is learnt from all cells together.
 
-Three laws, all mixtures whose weights are found by expectation maximisation and smoothed a little:
+Four laws, all mixtures whose weights are found by expectation maximisation and smoothed a little:
 
 - `posterior_counts`: labels. Counts clear of the noise stay; the others are non-negative with a law on a grid (Kiefer and
   Wolfowitz 1956), so that a long tail of rare labels keeps its mass without a few of them taking it all.
@@ -8,6 +8,8 @@ Three laws, all mixtures whose weights are found by expectation maximisation and
   2017): most differences vanish, large ones stay.
 - `emptiness`: cells of a table. How many times as many rows as under independence a cell holds follows a law on a grid (as for
   labels), of which 0 is one point: where columns nearly determine each other, most cells are empty.
+- `shares_of_lines`: cells of a table whose lines all but fix the cell. The share of its line that a cell holds follows a law on a
+  grid that starts with most of its weight on nothing and all.
 """
 
 import numpy as np
@@ -24,6 +26,10 @@ WIDTHS = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 """How far cells differ from their guess, in units of the scale that is given."""
 RATIOS = (0, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1, 1.2, 1.5, 2, 2.8, 4, 5.6, 8, 11, 16, 23, 32, 64)
 """Of a cell's count to that under independence."""
+SHARES = np.linspace(0, 1, 101)
+"""Of a line's rows in one cell."""
+PURE = 0.9
+"""The first guess of how many cells hold nothing or all of their line."""
 PRIOR = 5.0
 """The law starts as this many cells of its first guess."""
 ITERATIONS = 100
@@ -68,6 +74,22 @@ def emptiness(
     means = expected[:, None] * np.array(RATIOS)
     weights = _mixed(-0.5 * ((values[:, None] - means) / stddev) ** 2, np.full(len(RATIOS), 1 / len(RATIOS)))
     return weights[:, 0]
+
+
+def shares_of_lines(
+    values: Float[np.ndarray, "lines cells"], *, lines: Float[np.ndarray, " lines"], stddev: float
+) -> Float[np.ndarray, "lines cells"]:
+    """The share of its line that every cell of a noisy table holds: as measured, unless it is likely to be nothing or all.
+
+    `lines` are the lines' counts.
+    """
+    seen = values / lines[:, None]
+    logs = -0.5 * ((seen[:, :, None] - SHARES) * (lines / stddev)[:, None, None]) ** 2
+    guess = np.full(len(SHARES), (1 - PURE) / (len(SHARES) - 2))
+    guess[[0, -1]] = PURE / 2
+    weights = _mixed(logs.reshape(-1, len(SHARES)), guess).reshape(*values.shape, -1)
+    nothing, everything = weights[..., 0], weights[..., -1]
+    return everything + (1 - nothing - everything) * seen.clip(0, 1)
 
 
 def _mixed(

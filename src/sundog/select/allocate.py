@@ -173,7 +173,7 @@ class Allocate:
         suspected, near = suspicions(released, leaves), near_targets(released, leaves)
         if not (self.checks_maps and most_checked(released, rho=self.share_checks * rho)):
             suspected = {}
-        finest = _by_label(workload, released.schema, near.union(suspected))
+        finest = _by_label(workload, released.schema, near.keys() | suspected)
         options = self._options(finest, workload, released, near=near)
         tables, unit = rho * (1 - self.share_checks if suspected else 1.0), released.guarantee.unit
         weights = [

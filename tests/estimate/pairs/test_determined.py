@@ -78,7 +78,7 @@ def scored(share, *, stddev=100.0, targets=("b",), columns=COLUMNS):
     ids=["all but fixed", "related", "no target", "too noisy", "by a number"],
 )
 def test_a_score_tells_that_a_column_all_but_fixes_a_target(shown, near):
-    assert near_targets(shown, leaves_of(shown)) == ({("a", "b")} if near else set())
+    assert near_targets(shown, leaves_of(shown)) == ({("a", "b"): "a"} if near else {})
 
 
 def test_a_line_lost_in_noise_goes_where_rows_are_lacking():

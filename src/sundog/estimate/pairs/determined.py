@@ -94,24 +94,27 @@ def suspicions(released: Released, leaves: Mapping[str, Leaves]) -> dict[tuple[s
     return {columns: found_ for columns, found_ in found.items() if found_.forwards or found_.backwards}
 
 
-def near_targets(released: Released, leaves: Mapping[str, Leaves]) -> set[tuple[str, ...]]:
-    """The pairs of which one column's labels all but fix a target, by the first scores of all pairs.
+def near_targets(released: Released, leaves: Mapping[str, Leaves]) -> dict[tuple[str, ...], str]:
+    """The pairs of which one column's labels all but fix a target, by the first scores of all pairs, and that column.
 
     A number's bins cut across what it fixes, which less noise would not mend.
     """
-    found: dict[tuple[str, ...], bool] = {}
-    scores, targets = released.scores[0], set(released.schema.targets)
-    for query, value in zip(scores.candidates, scores.values, strict=True):
-        if isinstance(query, Marginal) and len(query.axes) == 2 and query.columns not in found:
-            sides = zip(query.columns, query.columns[::-1], _sides(query, released, leaves), strict=True)
-            bounds = [
-                _bound(counts)
-                for name, other, counts in sides
-                if name in targets and isinstance(leaves[other].column, Categorical)
-            ]
-            told = [bound for bound in bounds if scores.stddev <= VAGUE * bound]
-            found[query.columns] = any(float(value) >= NEAR * bound for bound in told)
-    return {columns for columns, near in found.items() if near}
+    found: dict[tuple[str, ...], str | None] = {}
+    targets = set(released.schema.targets)
+    for scores in released.scores[:1]:
+        for query, value in zip(scores.candidates, scores.values, strict=True):
+            if isinstance(query, Marginal) and len(query.axes) == 2 and query.columns not in found:
+                sides = zip(query.columns, query.columns[::-1], _sides(query, released, leaves), strict=True)
+                fixing = (
+                    other
+                    for name, other, counts in sides
+                    if name in targets
+                    and isinstance(leaves[other].column, Categorical)
+                    and scores.stddev <= VAGUE * _bound(counts)
+                    and float(value) >= NEAR * _bound(counts)
+                )
+                found[query.columns] = next(fixing, None)
+    return {columns: by for columns, by in found.items() if by is not None}
 
 
 def _bound(counts: Counts) -> float:

@@ -14,6 +14,8 @@
    (Wider tables, of three and more columns: sundog.estimate.pairs.wider.)
 3. Empty cells. Noise above zero survives all that, and blurs a table most cells of which are empty. So every cell is
    weighted by the probability that it is not (sundog.estimate.shrinkage), and the table scaled back to its margins.
+4. Labels that all but fix a target (sundog.estimate.pairs.determined). Their table is measured with little noise, and most of its
+   lines lie in one cell: it is estimated by the law of its lines' shares alone (sundog.estimate.shrinkage).
 """
 
 import math
@@ -27,11 +29,12 @@ from sundog.domain import Numeric
 from sundog.domain.axis import Axis
 from sundog.estimate.bins import Leaves
 from sundog.estimate.nonnegative import nonnegative
+from sundog.estimate.pairs.determined import near_targets
 from sundog.estimate.pairs.factors import Excess, common_dependence
 from sundog.estimate.pairs.table_fit import Trend, fitted, raked, trends
 from sundog.estimate.pairs.wider import Known
 from sundog.estimate.repeats import without_repeats
-from sundog.estimate.shrinkage import emptiness, shrunk_towards
+from sundog.estimate.shrinkage import emptiness, shares_of_lines, shrunk_towards
 from sundog.queries import Marginal
 from sundog.released import Measurement, Released
 
@@ -51,13 +54,14 @@ PARTS = 2
 class Pooled:
     """Every column's axis and pooled counts, and every table's cleaned counts with the noise it was measured with.
 
-    `tables` are those of pairs, `wider` those of more columns.
+    `tables` are those of pairs, `wider` those of more columns; `near` are pairs of labels of which one all but fixes a target.
     """
 
     axes: dict[str, Axis]
     margins: dict[str, Float[np.ndarray, " cells"]]
     tables: tuple[tuple[Marginal, Float[np.ndarray, " cells"], float], ...]
     wider: tuple[tuple[Marginal, Float[np.ndarray, " cells"], float], ...] = ()
+    near: frozenset[tuple[str, ...]] = frozenset()
 
     @property
     def known(self) -> Known:
@@ -76,7 +80,8 @@ def pool(released: Released, leaves: Mapping[str, Leaves], *, public: Sequence[M
     margins = Pooled(axes, _margins(released, tables, axes=axes, leaves=leaves), ())
     paired = without_repeats([*(m for m in tables if len(m.query.columns) == 2), *public])
     means = [name for name in released.schema.targets if isinstance(released.schema.column(name), Numeric)]
-    pairs = replace(margins, tables=_tables(paired, margins, means=means))
+    near = {columns: by for columns, by in near_targets(released, leaves).items() if not set(means) & set(columns)}
+    pairs = replace(margins, tables=_tables(paired, margins, means=means, near=near), near=frozenset(near))
     wider = [m for m in tables if len(m.query.columns) > 2]
     return replace(pairs, wider=tuple(_wider(measurement, pairs.known) for measurement in wider))
 
@@ -149,7 +154,7 @@ def _corrected(
 
 
 def _tables(
-    pairs: list[Measurement], pooled: Pooled, *, means: Collection[str]
+    pairs: list[Measurement], pooled: Pooled, *, means: Collection[str], near: Mapping[tuple[str, ...], str]
 ) -> tuple[tuple[Marginal, Float[np.ndarray, " cells"], float], ...]:
     """The tables, cleaned of noise."""
     if not pairs:
@@ -169,7 +174,8 @@ def _tables(
         stddevs=[pairs[k].stddev for k in wide],
     )
     for k, trend in zip(wide, held, strict=True):
-        cleaned[k] = views[k].emptied(views[k].cleaned(trend))
+        by = near.get(pairs[k].query.columns)
+        cleaned[k] = views[k].emptied(views[k].cleaned(trend)) if by is None else views[k].sharp(by)
     return tuple((m.query, table.ravel(), m.stddev) for m, table in zip(pairs, cleaned, strict=True))  # type: ignore[misc]
 
 
@@ -210,6 +216,13 @@ class _View:
         expected = _independent(self.sides).ravel()
         empty = emptiness(self.observed.ravel(), expected=expected, stddev=self.excess.stddev)
         return raked(table * (1 - empty.reshape(table.shape)), *self.sides)
+
+    def sharp(self, by: str) -> Float[np.ndarray, "a b"]:
+        """The table of a target that the column `by` all but fixes."""
+        first = self.excess.axes[0].column == by
+        lines, values = (self.sides[0], self.observed) if first else (self.sides[1], self.observed.T)
+        found = shares_of_lines(values, lines=lines, stddev=self.excess.stddev) * lines[:, None]
+        return raked(found if first else found.T, *self.sides)
 
 
 def _independent(sides: tuple[Float[np.ndarray, " a"], Float[np.ndarray, " b"]]) -> Float[np.ndarray, "a b"]:

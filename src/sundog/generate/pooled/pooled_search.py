@@ -39,6 +39,8 @@ from sundog.released import Released
 
 FITS: Fits = {Marginal: 4}
 MOST_ROWS = 200_000
+NEAR = 10.0
+"""How many times its precision a table of labels that all but fix a target weighs: noise elsewhere must not put rows where none are."""
 MARGINS = 3.0
 """How much a margin weighs, in tables of average precision."""
 UNFITTED_ROWS = 1000
@@ -128,6 +130,10 @@ class PooledSearch:
         scale = len(cells[0]) / released.rows
         tables = [(table, values, 1 / (sd * scale) ** 2) for table, values, sd in (*pooled.tables, *pooled.wider)]
         heavy = MARGINS * float(np.mean([precise for _, _, precise in tables]))
+        tables = [
+            (table, values, precise * (NEAR if table.columns in pooled.near else 1.0))
+            for table, values, precise in tables
+        ]
         wanted = [(Marginal((pooled.axes[name],)), pooled.margins[name], heavy) for name in schema.names]
         wanted += tables
         coded = [(ties.coded(schema, table, values * scale), weight) for table, values, weight in wanted]
