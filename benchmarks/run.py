@@ -32,6 +32,7 @@ BENCHMARKS = (
     "answers",
     "plan",
     "methods_table",
+    "ahead",
     "rap",
     "rap_plus_plus",
     "graphical",
