@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from sundog.domain import Categorical, Schema
-from sundog.estimate.hierarchy import estimate_leaves, hierarchical, hierarchical_shares, levels
+from sundog.domain.axis import Axis
+from sundog.estimate.hierarchy import covariance, estimate_leaves, hierarchical, hierarchical_shares, levels
 from sundog.released import Measurement
 
 
@@ -78,3 +79,38 @@ def test_noise_alone_gives_a_valid_estimate(column):
     assert np.isfinite(estimate).all()
     assert estimate.min() >= 0
     assert estimate.sum() == pytest.approx(10)
+
+
+def by_normal_equations(measurements, axis, *, rows):
+    """The least-squares estimate and its covariance on an axis of leaves, all leaves adding up to the rows."""
+    leaves = measurements[0].query.axes[0]
+    precision, wanted = np.zeros((leaves.size, leaves.size)), np.zeros(leaves.size)
+    for measurement in measurements:
+        adding = np.eye(measurement.query.size)[leaves.parents(measurement.query.axes[0])].T
+        precision += adding.T @ adding / measurement.stddev**2
+        wanted += adding.T @ measurement.values / measurement.stddev**2
+    spread = np.linalg.inv(precision)
+    total = spread.sum(axis=1)
+    adding = np.eye(axis.size)[leaves.parents(axis)].T
+    estimate = spread @ wanted
+    estimate += total * (rows - estimate.sum()) / total.sum()
+    return adding @ estimate, adding @ (spread - np.outer(total, total) / total.sum()) @ adding.T
+
+
+def test_the_covariance_is_that_of_least_squares(column):
+    measurements = [
+        Measurement(query, np.zeros(query.size, dtype=int), stddev, "r")
+        for query, stddev in zip(levels(column), (9.0, 3.0, 5.0, 2.0, 7.0), strict=True)
+    ]
+    leaves = measurements[0].query.axes[0]
+    axis = Axis.cut(column, [int(leaves.firsts[leaf]) for leaf in (0, 3, 4, 50, 300, 301, 900)])
+    _, wanted = by_normal_equations(measurements, axis, rows=0)
+    np.testing.assert_allclose(covariance(measurements, axis), wanted, atol=1e-8 * wanted.max())
+
+
+def test_the_covariance_of_half_a_leaf_is_a_quarter(column):
+    (query,) = levels(Categorical("c", labels=tuple(range(4))))
+    merged = Measurement(type(query)((Axis.grouped(Categorical("c", labels=tuple(range(4))), [0, 0, 1, 1]),)),
+                         np.array([5, 5]), 2.0, "r")  # fmt: skip
+    found = covariance([merged], query.axes[0])
+    np.testing.assert_allclose(found, 0.5 * np.kron([[1.0, -1.0], [-1.0, 1.0]], np.ones((2, 2))))

@@ -7,7 +7,7 @@ cell -> leaf by the leaves' proportions (systematically) -> uniform on the leaf'
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
@@ -110,17 +110,17 @@ def uniform_leaves(column: Column) -> Leaves:
 
 def leaves_from(column: Column, measurements: list[Measurement], *, rows: float) -> Leaves:
     """One column's leaves from its one-way measurements; of those not on one tree, only the finest one's count."""
-    nested = _nested(measurements)
-    axis, counts = estimate_leaves(nested, rows=rows)
-    stddev = max(nested, key=lambda m: m.query.size).stddev / rows
+    levels = nested(measurements)
+    axis, counts = estimate_leaves(levels, rows=rows)
+    stddev = levels[0].stddev / rows
     if axis.groups is None:
         return Leaves(column, axis, counts / rows, stddev)
     divided = (counts / rows / axis.widths)[axis.cell_of]  # merged labels: equally
     return Leaves(column, Axis.whole(column), divided, stddev)
 
 
-def _nested(measurements: list[Measurement]) -> list[Measurement]:
-    """The finest measurement and those on coarser axes of the same tree; those on equal axes are pooled."""
+def nested(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """The finest measurement and then those on coarser axes of the same tree; those on equal axes are pooled."""
     same: dict[Axis, list[Measurement]] = {}
     for measurement in measurements:
         same.setdefault(measurement.query.axes[0], []).append(measurement)  # type: ignore[attr-defined]

@@ -3,8 +3,8 @@
 A numeric column with a long grid is counted on up to 1024 leaves and on four coarser levels, each joining four cells of
 the one below. The estimate is least squares over all levels (Hay et al. 2010): upwards, every node is the inverse-variance
 mean of its own count and its children's sum; downwards, what the children's sum lacks is shared out. On the way down
-children are shrunk towards a smooth guess (their parent's mass by width, along the limited slope between its neighbours)
-as far as the noise asks for, learnt level by level (sundog.estimate.shrinkage): spikes stay, noise goes.
+children are shrunk towards a smooth guess (a monotone cubic curve through the running sums of the level above, Fritsch and Carlson
+1980) as far as the noise asks for, learnt level by level (sundog.estimate.shrinkage): spikes stay, noise goes.
 
 A single histogram is a tree of one level, its long tail estimated by empirical Bayes. All levels set the lower bound and zero apart (axis.spikes), and missing.
 """
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.interpolate import PchipInterpolator
 
 from sundog.domain import Column, Numeric, Schema
 from sundog.domain.axis import Axis, spikes
@@ -28,7 +29,7 @@ MOST_SINGLE_CELLS = 48
 """Columns with at most this many codes are counted code by code, in one level."""
 MOST_CELLS_COUNTED = 40
 LEAST = 0.2
-"""A slope leaves a child at least so much of its even share."""
+"""A curve leaves a child at least so much of its even share."""
 
 
 def levels(column: Column) -> tuple[Marginal, ...]:
@@ -90,18 +91,53 @@ def _upwards(
     return counts, variances
 
 
+def covariance(measurements: Sequence[Measurement], axis: Axis) -> Float[np.ndarray, "cells cells"]:
+    """The covariance of the least-squares estimate on any axis, all counts adding up to a known number of rows.
+
+    Downwards every child is g times its parent, g = v / (sum of v over its siblings) and v its variance from its own subtree, plus
+    an error with covariance diag(v) - v v^T / sum(v) among siblings. With M the axis's cells in terms of a level's nodes, and M' = M g in
+    terms of their parents, a level adds M diag(v) M^T - M' diag(sum of v) M'^T.
+    """
+    ordered = sorted(measurements, key=lambda m: -m.query.size)
+    levels_ = [m.query.axes[0] for m in ordered]  # type: ignore[attr-defined]
+    _, variances = _upwards(ordered, levels_)
+    cells, found = _overlap(levels_[0], axis), np.zeros((axis.size, axis.size))
+    for level, variance in enumerate(variances):
+        found += (cells * variance) @ cells.T
+        if level + 1 < len(levels_):
+            parents = levels_[level].parents(levels_[level + 1])
+            sums = np.bincount(parents, weights=variance, minlength=levels_[level + 1].size)
+            cells = _summed(cells * (variance / sums[parents]), parents, len(sums))
+            found -= (cells * sums) @ cells.T
+    total = found.sum(axis=1)
+    return found - np.outer(total, total) / max(float(total.sum()), 1e-300)
+
+
+def _overlap(fine: Axis, axis: Axis) -> Float[np.ndarray, "cells fine"]:
+    """The part of every fine cell's codes that lies in each cell of the axis."""
+    both = fine.refine(axis)
+    inside, place = both.parents(fine), both.parents(axis)
+    parts = np.zeros((axis.size, fine.size))
+    np.add.at(parts, (place, inside), both.widths / fine.widths[inside])
+    return parts
+
+
+def _summed(
+    cells: Float[np.ndarray, "cells fine"], parents: Int[np.ndarray, " fine"], number: int
+) -> Float[np.ndarray, "cells coarse"]:
+    """Columns added up by their parents."""
+    added = np.zeros((number, len(cells)))
+    np.add.at(added, parents, cells.T)
+    return added.T
+
+
 def _smooth(totals: Float[np.ndarray, " parents"], coarse: Axis, fine: Axis) -> Float[np.ndarray, " cells"]:
-    """Children as their parents suggest: by width, along the slope of the parents' density where both sides agree on it."""
-    parents, widths = fine.parents(coarse), fine.widths
-    centres = coarse.firsts + coarse.widths / 2
-    density = totals / coarse.widths
-    steep = np.diff(density) / np.diff(centres)
-    agree = steep[:-1] * steep[1:] > 0
-    slopes = np.zeros(len(totals))
-    slopes[1:-1] = np.where(agree, np.sign(steep[1:]) * np.minimum(np.abs(steep[:-1]), np.abs(steep[1:])), 0.0)
-    even = density[parents] * widths
-    tilted = even + slopes[parents] * (fine.firsts + widths / 2 - centres[parents]) * widths
-    return _adding_up(np.maximum(tilted, LEAST * even), even, parents=parents, totals=totals)
+    """Children as their parents suggest: by the smoothest rising curve through the parents' running sums."""
+    parents = fine.parents(coarse)
+    curve = PchipInterpolator([*coarse.firsts, coarse.codes], np.cumsum([0.0, *totals]))
+    smooth = np.diff(curve(np.append(fine.firsts, fine.codes)))
+    even = (totals / coarse.widths)[parents] * fine.widths
+    return _adding_up(np.maximum(smooth, LEAST * even), even, parents=parents, totals=totals)
 
 
 def _downwards(

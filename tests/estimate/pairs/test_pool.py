@@ -8,7 +8,7 @@ import pytest
 from sundog.domain import Categorical, Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
-from sundog.estimate.bins import Leaves, leaves_of, uniform_leaves
+from sundog.estimate.bins import leaves_of
 from sundog.estimate.pairs import pool as pooling
 from sundog.queries import Marginal
 from sundog.released import Guarantee, Measurement, Released, Scores
@@ -53,15 +53,6 @@ def test_a_table_without_empty_cells_stays_as_it_is(monkeypatch):
     monkeypatch.setattr(pooling, "emptiness", lambda values, *, expected, stddev: 0.0 * values)
     before = [gap(table, seed=seed) for seed in range(5)]
     assert np.mean(kept) < 1.02 * np.mean(before)
-
-
-def test_the_noise_of_a_column_is_that_of_its_leaves_and_small_counts_are_known_better():
-    column = Categorical("a", labels=tuple("uvwxyz"))
-    leaves = Leaves(column, Axis.whole(column), np.array([0.5, 0.2, 0.1, 0.1, 0.099, 0.001]), stddev=0.01)
-    merged = Axis.grouped(column, [0, 1, 2, 2, 2, 3])
-    found = pooling._variances(leaves, merged, 1000.0)
-    np.testing.assert_allclose(found, [10.0**2, 10.0**2, 2 * 10.0**2, 1.0 + 5.0**2])
-    np.testing.assert_array_equal(pooling._variances(uniform_leaves(column), merged, 1000.0), 1000.0**2)
 
 
 def taken_off(table, *, columns=NUMBER, targets, stddev):

@@ -1,7 +1,7 @@
 """Pool what overlapping tables say of one column, and clean each table with it. Free: released values only.
 
 1. Margins. A column's cells are known from its own measurement and from the row or column sums of every table that
-   holds it: the inverse-variance mean, made non-negative. Tables on a coarser axis correct the sums of merged cells.
+   holds it, by least squares (sundog.estimate.pairs.margins).
 2. Tables. What a table says beyond independence of its pooled margins is centred along both axes (margins carry no
    dependence). What all tables together support of it (sundog.estimate.pairs.factors) is kept; of the rest the singular values are shrunk
    by the optimal law for noise of known size (Gavish and Donoho 2017). What single cells still say beyond that is kept
@@ -28,9 +28,9 @@ from jaxtyping import Float
 from sundog.domain import Numeric
 from sundog.domain.axis import Axis
 from sundog.estimate.bins import Leaves
-from sundog.estimate.nonnegative import nonnegative
 from sundog.estimate.pairs.determined import near_targets
 from sundog.estimate.pairs.factors import Excess, common_dependence
+from sundog.estimate.pairs.margins import pooled_margins
 from sundog.estimate.pairs.table_fit import Trend, fitted, raked, trends
 from sundog.estimate.pairs.wider import Known
 from sundog.estimate.repeats import without_repeats
@@ -44,10 +44,6 @@ NOISY = 0.3
 """Half of that where the noise moves this share of the rows."""
 MEAN_ABSOLUTE = math.sqrt(2 / math.pi)
 """Of a standard normal variable."""
-LEAST = 0.5
-"""No pooled cell is taken to be emptier than half a row."""
-PARTS = 2
-"""Counts that are put together from many leaves have the noise of at most so many: levels above the leaves say the rest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +73,7 @@ def pool(released: Released, leaves: Mapping[str, Leaves], *, public: Sequence[M
     tables = [m for m in without_repeats(released.measurements) if isinstance(m.query, Marginal)]
     tables = [m for m in tables if len(m.query.columns) > 1]
     axes = _finest(released, [*tables, *public])
-    margins = Pooled(axes, _margins(released, tables, axes=axes, leaves=leaves), ())
+    margins = Pooled(axes, pooled_margins(released, tables, axes=axes, leaves=leaves), ())
     paired = without_repeats([*(m for m in tables if len(m.query.columns) == 2), *public])
     means = [name for name in released.schema.targets if isinstance(released.schema.column(name), Numeric)]
     near = {columns: by for columns, by in near_targets(released, leaves).items() if not set(means) & set(columns)}
@@ -104,53 +100,6 @@ def _finest(released: Released, tables: list[Measurement]) -> dict[str, Axis]:
         else Axis.cut(column, [0])
         for column in released.schema.columns
     }
-
-
-def _margins(
-    released: Released, tables: list[Measurement], *, axes: dict[str, Axis], leaves: Mapping[str, Leaves]
-) -> dict[str, Float[np.ndarray, " cells"]]:
-    rows = float(released.rows)
-    counts = {name: leaves[name].shares(axis) * rows for name, axis in axes.items()}
-    variances = {name: _variances(leaves[name], axis, rows) for name, axis in axes.items()}
-    for measurement in sorted(tables, key=lambda m: m.query.size, reverse=True):
-        for place, axis in enumerate(measurement.query.axes):  # type: ignore[attr-defined]
-            table = measurement.values.reshape(measurement.query.shape)  # type: ignore[attr-defined]
-            others = tuple(other for other in range(table.ndim) if other != place)
-            sums = table.sum(axis=others) + (rows - table.sum()) / table.shape[place]
-            variance = measurement.stddev**2 * table.size / table.shape[place]
-            name = axis.column
-            counts[name], variances[name] = _corrected(
-                counts[name], variances[name], axes[name].parents(axis), sums, variance
-            )
-    pooled = {name: np.maximum(nonnegative(count, rows), LEAST) for name, count in counts.items()}
-    return {name: margin * rows / margin.sum() for name, margin in pooled.items()}
-
-
-def _variances(leaves: Leaves, axis: Axis, rows: float) -> Float[np.ndarray, " cells"]:
-    """The noise in a column's own counts, put together from leaves; small counts are known better, as none is negative.
-
-    A column that was not measured alone may be anything.
-    """
-    if leaves.stddev <= 0:
-        return np.full(axis.size, rows**2)
-    fine, stddev = leaves.within(axis), leaves.stddev * rows
-    parts = np.minimum(np.bincount(fine.cells(axis), minlength=axis.size), PARTS)
-    counts = rows * np.bincount(fine.cells(axis), weights=fine.proportions, minlength=axis.size)
-    return np.minimum(parts * stddev**2, counts**2 + (stddev / 2) ** 2) + 1e-9
-
-
-def _corrected(
-    counts: Float[np.ndarray, " fine"],
-    variances: Float[np.ndarray, " fine"],
-    merged: Float[np.ndarray, " fine"],
-    sums: Float[np.ndarray, " coarse"],
-    variance: float,
-) -> tuple[Float[np.ndarray, " fine"], Float[np.ndarray, " fine"]]:
-    """Fine counts after a noisy count of each merged cell (a Kalman step, cell by cell)."""
-    current = np.bincount(merged, weights=counts, minlength=len(sums))
-    spread = np.bincount(merged, weights=variances, minlength=len(sums))
-    gain = variances / (spread + variance)[merged]
-    return counts + gain * (sums - current)[merged], variances * (1 - gain)
 
 
 def _tables(
