@@ -6,7 +6,7 @@ Figures per table are those of sundog.evaluate.linked (total variation; lower is
 `dealt` is the floor: the real tables with the rows of every child table given to random parents. `dependent` restricts a figure
 to the pairs of columns in which that floor is off by at least 0.1 more than two such deals are from each other, which is
 chance (`chance`): tables of many cells differ by it although nothing depends on anything. `flat tv2` is what `auto` reaches with the same budget on the root
-table alone. `scale` makes up 100,000 roots with 5 children of 15 columns each. Pictures of known distributions
+table alone. `scale` makes up 100,000 roots with 5 children of 15 columns each, half of them numbers. Pictures of known distributions
 (linked_pictures.py) lie beside the results.
 """
 
@@ -19,10 +19,14 @@ from typing import Any
 
 import harness
 from harness import DATA, Case, bars, curves, markdown, mean_by_case, publish
+from linked_made_up import families, many
 from linked_pictures import pictures
 
 EPSILON, DELTA = 1.0, 1e-9
-TABLES = ("acs2024_ny", "acs2024_wy", "acs2011_us", "berka_accounts", "berka_transactions", "diabetes130")
+MADE_UP = "families"
+"""Siblings that depend on each other and have no order: no choice is made on the public tables alone."""
+FAMILIES = 10_000
+TABLES = ("acs2024_ny", "acs2024_wy", "acs2011_us", "berka_accounts", "berka_transactions", "diabetes130", MADE_UP)
 PICTURED = {"cpu": "CPU s", "rss_mb": "peak MB"}
 SHORT = {"tables": TABLES[1:4], "seeds": 1, "roots": 5_000}
 FULL = {"tables": TABLES, "seeds": 3, "roots": 100_000}
@@ -40,19 +44,31 @@ def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
 def _package(folder: Path, name: str, seed: int) -> dict[str, Any]:
     import sundog
 
-    place = DATA / "linked" / name / "datapackage.json"
-    document = _document(place)
+    document, tables = _tables(name)
     options = {"epsilon": EPSILON, "delta": DELTA, "dataset": name, "ledger": folder / "ledger", "seed": seed}
     begin = time.process_time()
-    model = sundog.Synthesizer(document, **options).fit(place)
+    model = sundog.Synthesizer(document, **options).fit(tables)
     made = model.sample()
     spent = time.process_time() - begin
-    found = sundog.evaluate_linked(place, made, schema=document, dataset=name, ledger=folder / "ledger")
+    found = sundog.evaluate_linked(tables, made, schema=document, dataset=name, ledger=folder / "ledger")
     figures: dict[str, Any] = {"cpu": spent, "roots": len(made[model.schema.package.root.name])}
-    figures |= _figures(found, _chance(model.schema, place))
-    seen = pictures(name, _frames(model.schema, place), {table: rows.to_pandas() for table, rows in made.items()})
+    figures |= _figures(found, _chance(model.schema, tables))
+    seen = pictures(name, tables, made)
     figures |= {title: each["tv"] for title, each in seen.items()}
-    return figures | {"flat tv2": _flat(place, options), "pictures": seen}
+    return figures | {"flat tv2": _flat(model.schema.package.root, tables, options), "pictures": seen}
+
+
+def _tables(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A package and its tables: a public one, or families that are made up."""
+    import pandas as pd
+
+    if name == MADE_UP:
+        document, frames = families(FAMILIES, 0)
+        return document, {table: pd.DataFrame(columns) for table, columns in frames.items()}
+    place = DATA / "linked" / name
+    document = _document(place / "datapackage.json")
+    private = [resource for resource in document["resources"] if not resource.get("public")]
+    return document, {each["name"]: pd.read_parquet(place / each["path"]) for each in private}
 
 
 def _document(place: Path) -> dict[str, Any]:
@@ -82,92 +98,45 @@ def _figures(found: Any, chance: Mapping[tuple[str, str], Any]) -> dict[str, flo
     return figures
 
 
-def _chance(schema: Any, place: Path) -> dict[tuple[str, str], Any]:
+def _chance(schema: Any, tables: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
     """How far two deals of the real tables are apart."""
-    from sundog.api.linked import located
     from sundog.evaluate.linked import linked_scores
     from sundog.random.keys import key_of
     from sundog.sources import open_table
     from sundog.sources.linked import LinkedSource
 
-    tables = located(schema.package, place)
-    source = LinkedSource(schema.package, {name: open_table(path) for name, path in tables.items()})
+    source = LinkedSource(schema.package, {name: open_table(table) for name, table in tables.items()})
     first, second = (source.dealt(key_of(seed)) for seed in (1, 2))
     return {
         (each.table, each.name): each for each in linked_scores(schema, real=first, synthetic=second, learning=False)
     }
 
 
-def _frames(schema: Any, place: Path) -> dict[str, Any]:
-    from pyarrow import parquet
-
-    tables = [table for table in schema.package.tables if table.path is not None]
-    return {table.name: parquet.read_table(place.parent / table.path).to_pandas() for table in tables}
-
-
 def _mean(parts: Mapping[str, float], names: list[str]) -> float:
     return sum(parts[name] for name in names) / len(names)
 
 
-def _flat(place: Path, options: Mapping[str, Any]) -> float:
+def _flat(root: Any, tables: Mapping[str, Any], options: Mapping[str, Any]) -> float:
     """TV2 of `auto` on the root table alone, with the whole budget."""
     import sundog
-    from sundog.domain.linked.package import Package
 
-    root = Package.load(place).root
-    data = str(place.parent / (root.path or ""))
-    model = sundog.Synthesizer(root.schema, **{**options, "dataset": "root"}).fit(data)
+    model = sundog.Synthesizer(root.schema, **{**options, "dataset": "root"}).fit(tables[root.name])
     made = {"auto": model.sample()}
     scores = sundog.evaluate_tables(
-        data, made, schema=root.schema, dataset="root", ledger=options["ledger"], learning=False
+        tables[root.name], made, schema=root.schema, dataset="root", ledger=options["ledger"], learning=False
     )
     return scores.tables[0].scores["tv2"].value if len(root.schema.names) > 1 else float("nan")
 
 
 def _scale(folder: Path, roots: int, seed: int) -> dict[str, Any]:
-    """This many made-up roots with 5 children of 15 columns each."""
-    import numpy as np
-
+    """This many made-up roots with 5 children of 15 columns each, half of them numbers."""
     import sundog
 
-    draw = np.random.default_rng(seed)
-    labels = [f"c{k}" for k in range(15)]
-    home = draw.integers(0, 6, size=roots)
-    shift = np.repeat(home, 5)
-    below = {
-        name: (draw.integers(0, 4 + k, size=5 * roots) + shift * (k % 3 == 0)) % (4 + k)
-        for k, name in enumerate(labels)
-    }
-    fields = [
-        {"name": name, "type": "integer", "categories": list(range(4 + k)), "constraints": {"required": True}}
-        for k, name in enumerate(labels)
-    ]
-    package = {
-        "name": "scale",
-        "resources": [
-            {"name": "root", "schema": {"primaryKey": "id", "fields": [_key("id"), {**fields[2], "name": "kind"}]}},
-            {
-                "name": "child",
-                "maximumPerParent": 5,
-                "schema": {
-                    "foreignKeys": [{"fields": "parent", "reference": {"resource": "root", "fields": "id"}}],
-                    "fields": [_key("parent"), *fields],
-                },
-            },
-        ],
-    }
-    frames = {
-        "root": {"id": np.arange(roots), "kind": home},
-        "child": {"parent": np.repeat(np.arange(roots), 5), **below},
-    }
+    package, frames = many(roots, seed)
     begin = time.process_time()
     model = sundog.Synthesizer(package, epsilon=EPSILON, delta=DELTA, dataset="scale", ledger=folder / "l", seed=seed)
     made = model.fit(frames).sample()
     return {"cpu": time.process_time() - begin, "roots": len(made["root"]), "rows": len(made["child"])}
-
-
-def _key(name: str) -> dict[str, Any]:
-    return {"name": name, "type": "integer", "identifier": True}
 
 
 def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:

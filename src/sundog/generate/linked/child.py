@@ -13,13 +13,13 @@ from jaxtyping import Float, Int
 from sundog.domain import Numeric
 from sundog.domain.axis import Axis
 from sundog.domain.linked.table import LinkedTable
-from sundog.domain.linked.views import DIFFERENCE, SECOND, View, structural
+from sundog.domain.linked.views import DIFFERENCE, SECOND, View, count_name, structural
 from sundog.estimate.bins import Leaves, leaves_of
-from sundog.estimate.differences import difference_cells
+from sundog.estimate.differences import difference_cells, finely, told_by_differences
 from sundog.estimate.pairs.pool import Pooled, pool
 from sundog.generate.linked.bonds import Bonds
 from sundog.generate.linked.kinds import DIFFERENCES, GIVEN, MARGIN, SIBLINGS, WITHIN
-from sundog.generate.linked.nearness import Near, finely
+from sundog.generate.linked.nearness import Near
 from sundog.generate.linked.tables import Family, Table, search
 from sundog.generate.pooled.tree_start import drawn_given, information
 from sundog.queries import Marginal
@@ -28,6 +28,9 @@ from sundog.released import Released
 
 MARGINS = 3.0
 """How much a margin weighs, in tables of average precision; as in pooled search."""
+PLACES = 4.0
+"""How many times its precision a table weighs that tells how rows differ by their place or by the number of their siblings: in it, an
+error in the few large families is an error in many rows and in many more pairs."""
 
 Codes = Int[np.ndarray, " rows"]
 Measured = tuple[Marginal, Float[np.ndarray, " cells"], float]
@@ -45,7 +48,8 @@ class Seen:
     def of(released: Released, *, roots: int) -> "Seen":
         """Pooled margins and cleaned tables of a view that this many synthetic roots have rows in."""
         leaves = leaves_of(released)
-        return Seen(pool(released, leaves), leaves, roots / released.rows)
+        pooled = told_by_differences(pool(released, leaves), released, leaves)
+        return Seen(pooled, leaves, roots / released.rows)
 
 
 class Child:
@@ -75,9 +79,9 @@ class Child:
         """By number of column, how far siblings are apart, where that was measured."""
         found = {}
         for name, axis in self._apart.items():
-            shares = self.siblings.leaves[axis.column].shares(axis)  # type: ignore[union-attr]  # else there is none
+            between = self.siblings.leaves[axis.column]  # type: ignore[union-attr]  # else there is none
             column: Numeric = self.rows.leaves[name].column  # type: ignore[assignment]  # views.py chose numeric ones
-            found[self.free.index(name)] = Near.of(column, self.axes[name], axis=axis, shares=shares)
+            found[self.free.index(name)] = Near.of(column, self.axes[name], between)
         return found
 
     def margin(self, name: str) -> Float[np.ndarray, " cells"]:
@@ -122,7 +126,9 @@ class Child:
                 counts,
                 precision,
             )
-        return Table(GIVEN, place, 0, cells, second.cells(given[second.column]), counts, precision)
+        siblings = count_name(self.table.parent or "", self.table.name)
+        weight = PLACES if structural(second.column) or second.column == siblings else 1.0
+        return Table(GIVEN, place, 0, cells, second.cells(given[second.column]), counts, weight * precision)
 
     def _of_siblings(self, measured: Measured, scale: float) -> Table:
         query, values, stddev = measured

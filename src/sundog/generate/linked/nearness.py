@@ -8,22 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from sundog.domain import Numeric
 from sundog.domain.axis import Axis
-from sundog.estimate.bins import Leaves, coarsened
+from sundog.estimate.bins import Leaves
 from sundog.generate.linked.moves import DRAWN
-
-FINEST = 512
-"""A column of which differences are is searched code by code up to this many codes, and in about a quarter as many cells beyond."""
-
-
-def finely(leaves: Leaves) -> Axis:
-    """The axis on which differences of a column can be told: its codes, or cells of about equal mass."""
-    if leaves.column.size <= FINEST:
-        return Axis.whole(leaves.column)
-    return coarsened(leaves.axis, leaves.proportions, column=leaves.column, most=FINEST // 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +24,9 @@ class Near:
     drawn: Int[np.ndarray, " drawn"]
 
     @staticmethod
-    def of(column: Numeric, fine: Axis, *, axis: Axis, shares: Float[np.ndarray, " cells"]) -> "Near":
-        """For a column on its `fine` axis, from the shares of differences in the cells of theirs."""
+    def of(column: Numeric, fine: Axis, between: Leaves) -> "Near":
+        """For a column on its `fine` axis, from what is known of its differences."""
+        axis, shares = between.axis, between.proportions
         starts, widths = fine.run_starts(), fine.widths
         known = starts < column.steps
         last = 2 * column.steps - 1
