@@ -20,6 +20,7 @@ from sundog.queries import (
     Conditional,
     GroupSums,
     Halfspaces,
+    Joined,
     Marginal,
     Moments,
     Parity,
@@ -138,6 +139,15 @@ EXAMPLES: dict[str, list[Case]] = {
         Case(Cells(Marginal((Axis.grouped(SCHEMA.column("colour"), [1, 0, 1]), AGE)), np.array([2]))),
         Case(Cells.of(Marginal((HOURS, FIXED)))),
         Case(Cells.of(Marginal((ONLY, FIXED))), NORMS, ONE_VALUE),
+    ],
+    "joined": [
+        Case(Joined(Marginal((COLOUR, HOURS)), (0, 1, 1, 2, 0, 0, 1, 1, 2))),
+        Case(Joined(Marginal((Axis.cut(SCHEMA.column("hours"), [0, 2]), AGE, ONLY)), (0, 1, 1, 2, 3, 3, 3, 2, 1, 0))),
+        Case(
+            Joined(Marginal((COLOUR, HOURS)), (0,) * 9),
+            ("squared", "l1", "linf", "block"),
+            "all cells are one, which a replaced row does not leave",
+        ),
     ],
     "moments": [
         Case(Moments.of(SCHEMA, "hours")),

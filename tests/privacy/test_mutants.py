@@ -20,7 +20,7 @@ from sundog.private.account import Receipt
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
 from sundog.private.spending import Spending
-from sundog.queries import Cells, Marginal, Parity, sensitivity
+from sundog.queries import Cells, Joined, Marginal, Parity, sensitivity
 from sundog.released import Released
 from sundog.sources import batches, duck, encode, files
 from sundog.sources.duck import DuckTable
@@ -128,6 +128,25 @@ def test_chosen_cells_at_the_price_of_one_are_killed_by_enumeration_and_ledger(m
     monkeypatch.setattr(Cells, "sensitivity_squared", lambda self, neighbours: Fraction(1))
     killed(checks.check_sensitivity, checks.TWO_CELLS)
     killed(checks.check_charges_cover_the_noise, REPLACE)
+
+
+def test_joined_cells_at_the_price_of_one_are_killed_by_enumeration(monkeypatch):
+    query = Joined(TWO_WAY, tuple(cell % 3 for cell in range(TWO_WAY.size)))
+    checks.check_sensitivity(query)
+    monkeypatch.setattr(Joined, "sensitivity_squared", lambda self, neighbours: Fraction(1))
+    killed(checks.check_sensitivity, query)
+
+
+def test_joined_cells_that_count_a_row_twice_are_killed_by_enumeration(monkeypatch):
+    query = Joined(TWO_WAY, tuple(cell % 3 for cell in range(TWO_WAY.size)))
+    right = Joined.add
+
+    def twice(self, rows, totals):
+        right(self, rows, totals)
+        right(self, rows, totals)
+
+    monkeypatch.setattr(Joined, "add", twice)
+    killed(checks.check_sensitivity, query)
 
 
 def test_parities_at_the_price_of_one_row_are_killed_by_enumeration(monkeypatch):

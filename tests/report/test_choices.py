@@ -8,7 +8,7 @@ import pytest
 from sundog.domain import Categorical, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
-from sundog.queries import Marginal
+from sundog.queries import Joined, Marginal
 from sundog.released import Guarantee, Measurement, Payment, Released, Scores
 from sundog.report.choices import choices
 
@@ -61,6 +61,17 @@ def test_wider_tables_are_named_and_pairs_that_were_measured_twice_count_once(al
     assert chosen.startswith("Measured 1 of 3 pairs of columns, for 33 % of the budget;")
     assert "(median; at most 10.0 %)" not in chosen
     assert said == "Measured 1 tables of three and more columns, for 17 % of the budget: one x two x three."
+
+
+def test_tables_of_joined_cells_are_told(alone):
+    pair = table(FINE["one"], FINE["two"], receipt="p")
+    cells = Marginal(tuple(COARSE[name] for name in SCHEMA.names))
+    query = Joined(cells, tuple(cell % 2 for cell in range(cells.size)))
+    beyond = Measurement(query, np.array([500, 500]), 10.0, "beyond")
+    said = choices(release(*alone, pair, beyond))[-1]
+    assert said.startswith(
+        "Measured 1 tables of how far two columns lie from what is usual for them (one and two), each by another"
+    )
 
 
 def test_a_private_choice_of_pairs_is_told(alone):

@@ -7,6 +7,9 @@ conditional ranges are made of tallies; what is a sum of something else (moments
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from jaxtyping import Int
+
 from sundog.domain.axis import Axis
 
 
@@ -27,11 +30,13 @@ class Tally:
     within: tuple[Within, ...] = ()
     outside: bool = False
     """Whether the rows are counted that do not satisfy all conditions."""
+    joined: tuple[int, ...] | None = None
+    """The count to which each cell adds; None: each has its own."""
 
     @property
-    def size(self) -> int:
-        """The number of cells."""
-        return math.prod(axis.size for axis in self.axes)
+    def counts(self) -> Int[np.ndarray, " cells"]:
+        """For every cell the count to which it adds."""
+        return np.arange(math.prod(axis.size for axis in self.axes)) if self.joined is None else np.array(self.joined)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from sundog.queries.cells import Cells
 from sundog.queries.conditional import Conditional
 from sundog.queries.group_sum import GroupSums
 from sundog.queries.halfspace import Halfspaces
+from sundog.queries.joined import Joined
 from sundog.queries.marginal import Marginal
 from sundog.queries.moment import Moments
 from sundog.queries.parity import Parity
@@ -28,6 +29,7 @@ __all__ = [
     "Counting",
     "GroupSums",
     "Halfspaces",
+    "Joined",
     "Marginal",
     "Moments",
     "Parity",
@@ -49,6 +51,7 @@ CLASSES: dict[str, type[Query]] = {
     "at_least": AtLeast,
     "parities": Parity,
     "cells": Cells,
+    "joined": Joined,
     "moments": Moments,
     "sigmoid": SigmoidSum,
     "group_sums": GroupSums,

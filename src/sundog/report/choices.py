@@ -6,7 +6,7 @@ from statistics import median
 from sundog.domain.linked.views import LinkedSchema
 from sundog.estimate.pairs.determined import TOLERANCE, dependencies
 from sundog.estimate.repeats import without_repeats
-from sundog.queries import Marginal
+from sundog.queries import Joined, Marginal
 from sundog.released import Measurement, Released
 from sundog.released.per_view import of_view
 
@@ -26,6 +26,7 @@ def choices(released: Released) -> tuple[str, ...]:
         _screened(released),
         _pairs(released),
         _left_out(released),
+        _residuals(released),
         _wider(released),
         _determined(released),
     )
@@ -89,6 +90,19 @@ def _left_out(released: Released) -> str:
     return (
         f"Left out {len(left)} pairs: by their noisy scores at most {_percent(max(most, 0.0), 1)} of the rows of any of them depart "
         f"from independence, chance included: less than measuring them would have cost the others."
+    )
+
+
+def _residuals(released: Released) -> str:
+    """What was measured of numbers to predict beyond the number that they follow."""
+    found = [m for m in released.measurements if isinstance(m.query, Joined)]
+    if not found:
+        return ""
+    pairs = dict.fromkeys(m.query.columns[:2] for m in found)
+    names = "; ".join(" and ".join(pair) for pair in pairs)
+    return (
+        f"Measured {len(found)} tables of how far two columns lie from what is usual for them ({names}), each by another column, for "
+        f"{_share(released, found)} of the budget."
     )
 
 

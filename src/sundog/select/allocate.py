@@ -5,7 +5,8 @@
 2. Tables. Every pair is left out, measured finely or measured coarsely, by its price (sundog.select.prices).
 3. Checks. Where scores suggest that one column determines another, their table is measured label by label, and a hundredth of the
    budget left then counts the rows that break the likeliest map (sundog.estimate.pairs.determined).
-4. Wider tables. Where the budget can tell which tables of a target and two or three other columns show more than their pairs do,
+4. Residuals. How other columns go with a number to predict, beyond one that it follows (sundog.select.residuals).
+5. Wider tables. Where the budget can tell which tables of a target and two or three other columns show more than their pairs do,
    a part of it is kept until pairs are known. A twentieth of that part scores these tables; the rest is divided, by price, among those
    that pay and the pairs, which are measured once more (sundog.select.wider). Nothing is lost by measuring a pair twice.
 """
@@ -25,10 +26,10 @@ from sundog.estimate.bins import coarsened, leaves_of
 from sundog.estimate.pairs.determined import checks, most_checked, near_targets, proposed, suspicions
 from sundog.estimate.pairs.independent import independent
 from sundog.generate import Generator, SizeLimited
-from sundog.queries import Marginal, Query
+from sundog.queries import Joined, Marginal, Query
 from sundog.queries.sensitivity import block_l1
 from sundog.released import Proposal, Released, Selection
-from sundog.select import wider
+from sundog.select import residuals, wider
 from sundog.select.base import spent_up
 from sundog.select.prices import Option, allocate, dependence
 from sundog.select.screen import MANY, screening
@@ -60,6 +61,11 @@ class Allocate:
     share_wider: Annotated[
         float, "The part of the tables' budget that waits for tables of three and four columns.", Range(0, 0.9)
     ] = 0.4
+    share_residuals: Annotated[
+        float,
+        "The part of the tables' budget that tells how columns go with a number to predict, beyond one that it follows.",
+        Range(0, 0.5),
+    ] = 0.05
     share_checks: Annotated[
         float, "The part of the tables' budget that checks of suspected dependencies take, if any.", Range(0.001, 0.5)
     ] = 0.01
@@ -137,17 +143,30 @@ class Allocate:
         if asked and len(asked[0].columns) > 2:
             return self._last(workload, released, rho=rho)
         if previous.queries:
-            return self._after_tables(workload, released, rho=rho, spent=previous.rho_measure)
+            return self._after_tables(workload, generator, released, rho=rho, previous=previous)
         return self._scoring_wider(workload, released, rho=rho)
 
     def _after_tables(
-        self, workload: tuple[Query, ...], released: Released, *, rho: float, spent: float
+        self,
+        workload: tuple[Query, ...],
+        generator: Generator[Any],
+        released: Released,
+        *,
+        rho: float,
+        previous: Proposal,
     ) -> Proposal | None:
-        """Checks, or wider tables; where nothing waits for these, pairs take what checks would have taken."""
-        checks = _checking(released, rho=min(self.share_checks * (spent + rho), rho)) if self.checks_maps else None
+        """Residuals, checks, or wider tables; where nothing waits for these, pairs take what checks would have taken."""
+        measured = isinstance(previous.queries[0], Joined)
+        whole = previous.rho_measure / self.share_residuals if measured else previous.rho_measure + rho
+        beyond = self.share_residuals * whole
+        if not measured and rho >= 0.99 * beyond:
+            found = residuals.tables(workload, released, rho=beyond, generator=generator)
+            if found:
+                return Proposal(queries=tuple(found), rho_measure=beyond, shares=[1.0] * len(found))
+        checks = _checking(released, rho=min(self.share_checks * whole, rho)) if self.checks_maps else None
         if checks is not None:
             return checks
-        if self.share_wider and rho >= 0.99 * self.share_wider * (spent + rho):
+        if self.share_wider and rho >= 0.99 * self.share_wider * whole:
             return self._scoring_wider(workload, released, rho=rho)
         return self._last(workload, released, rho=rho)
 
@@ -182,6 +201,8 @@ class Allocate:
         ]
         chosen, prices = allocate(options, weights=weights, unit=unit, rho=tables, kappa=self.kappa)
         later = self.share_wider * rho if self._waits(workload, released, rho=rho, generator=generator) else 0.0
+        if residuals.waiting(workload, released, rho=self.share_residuals * rho, generator=generator):
+            later += self.share_residuals * rho
         return Proposal(queries=tuple(chosen), rho_measure=tables - later, shares=prices)
 
     def _waits(self, workload: tuple[Query, ...], released: Released, *, rho: float, generator: Generator[Any]) -> bool:

@@ -14,6 +14,7 @@ from sundog.queries import (
     Cells,
     Conditional,
     GroupSums,
+    Joined,
     Marginal,
     Moments,
     Parity,
@@ -34,6 +35,7 @@ NAMES = [
     "conditional",
     "at_least",
     "cells",
+    "joined",
     "parities",
     "moments",
     "sigmoid",
@@ -82,6 +84,16 @@ def queries_of(name):
         "cells": [
             Cells(Marginal.of(SCHEMA, "region", "smoker", "grade"), np.array([5, 0, 9])),
             Cells(Marginal((Axis.of(SCHEMA.column("age"), 7), grouped)), np.arange(3, 15)),
+        ],
+        "joined": [
+            Joined(
+                Marginal((Axis.of(SCHEMA.column("age"), 7), grouped)),
+                np.arange(3 * Axis.of(SCHEMA.column("age"), 7).size) % 5,
+            ),
+            Joined(
+                Marginal.of(SCHEMA, "region", "smoker", "grade"),
+                np.arange(Marginal.of(SCHEMA, "region", "smoker", "grade").size) // 2,
+            ),
         ],
         "parities": [
             Parity.of(SCHEMA, "region", "smoker", "grade"),

@@ -6,7 +6,7 @@ from sundog.domain import Categorical, Schema
 from sundog.domain.axis import Axis
 from sundog.estimate.pairs.determined import Dependency
 from sundog.generate.pooled.ties import Ties
-from sundog.queries import Marginal
+from sundog.queries import Joined, Marginal
 
 SIZES = {"city": 6, "region": 3, "country": 2, "age": 4}
 SCHEMA = Schema(tuple(Categorical(name, labels=tuple(range(size))) for name, size in SIZES.items()))
@@ -51,3 +51,12 @@ def test_a_map_onto_coarser_cells_ties_nothing():
     assert not ties.roots
     table, _ = ties.coded(SCHEMA, Marginal((AXES["region"],)), np.ones(3))
     assert table.axes[0] == AXES["region"]
+
+
+def test_joined_cells_of_a_tied_column_are_joined_cells_of_its_root():
+    joined = Joined(Marginal((AXES["region"], AXES["age"])), (0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5))
+    never = [Dependency(AXES["city"], AXES["region"], np.array([0, 0, 0, 2, 2, 2]))]
+    table, counts = Ties.of(never, AXES).coded(SCHEMA, joined, np.arange(6.0))
+    assert table.columns == ("city", "age")
+    assert table.groups == (0, 0, 1, 1) * 3 + (2, 2, 3, 3) * 3
+    assert counts.tolist() == [0.0, 1.0, 4.0, 5.0]

@@ -15,14 +15,14 @@
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 
-from sundog.domain import Categorical
+from sundog.domain import Categorical, Numeric
 from sundog.domain.axis import Axis
 from sundog.estimate.bins import Leaves, leaves_of
 from sundog.estimate.repeats import without_repeats
@@ -41,6 +41,10 @@ UNSURE = 0.03
 """Scores with more noise than this, in parts of the bound, raise none."""
 NEAR = 0.8
 """A column all but fixes a target where the pair's score is at least this part of the bound."""
+FOLLOWED = 0.3
+"""A target that is a number follows another one where the pair's score is at least this part of the bound."""
+ALIKE = 0.5
+"""A number says much the same as another one where their score is at least this part of the bound."""
 VAGUE = 0.15
 """Scores with more noise than this, in parts of the bound, do not tell that."""
 CLEAR = 4.0
@@ -99,22 +103,41 @@ def near_targets(released: Released, leaves: Mapping[str, Leaves]) -> dict[tuple
 
     A number's bins cut across what it fixes, which less noise would not mend.
     """
-    found: dict[tuple[str, ...], str | None] = {}
-    targets = set(released.schema.targets)
+    return {
+        columns: by
+        for columns, name, by, part in _parts(released, leaves)
+        if name in released.schema.targets and isinstance(leaves[by].column, Categorical) and part >= NEAR
+    }
+
+
+def followed_numbers(released: Released, leaves: Mapping[str, Leaves]) -> dict[str, tuple[str, set[str]]]:
+    """Every target that is a number and follows another one, by the first scores: that one, and others that are much like it."""
+    numbers = {name for name, own in leaves.items() if isinstance(own.column, Numeric)}
+    parts = {(name, by): part for _, name, by, part in _parts(released, leaves) if {name, by} <= numbers}
+    found = {}
+    for target in released.schema.targets:
+        part, by = max(((part, by) for (name, by), part in parts.items() if name == target), default=(0.0, ""))
+        if part >= FOLLOWED:
+            found[target] = by, {name for name in numbers if parts.get((name, by), 0.0) >= ALIKE}
+    return found
+
+
+def _parts(released: Released, leaves: Mapping[str, Leaves]) -> Iterator[tuple[tuple[str, ...], str, str, float]]:
+    """For every pair's first, finest candidate: its columns, each of them, the other one, and the score's part of the bound.
+
+    Scores that are too noisy to tell are left out.
+    """
+    seen = set()
     for scores in released.scores[:1]:
         for query, value in zip(scores.candidates, scores.values, strict=True):
-            if isinstance(query, Marginal) and len(query.axes) == 2 and query.columns not in found:
-                sides = zip(query.columns, query.columns[::-1], _sides(query, released, leaves), strict=True)
-                fixing = (
-                    other
-                    for name, other, counts in sides
-                    if name in targets
-                    and isinstance(leaves[other].column, Categorical)
-                    and scores.stddev <= VAGUE * _bound(counts)
-                    and float(value) >= NEAR * _bound(counts)
-                )
-                found[query.columns] = next(fixing, None)
-    return {columns: by for columns, by in found.items() if by is not None}
+            if not isinstance(query, Marginal) or len(query.axes) != 2 or query.columns in seen:
+                continue
+            seen.add(query.columns)
+            for name, by, counts in zip(
+                query.columns, query.columns[::-1], _sides(query, released, leaves), strict=True
+            ):
+                if scores.stddev <= VAGUE * _bound(counts):
+                    yield query.columns, name, by, float(value) / _bound(counts)
 
 
 def _bound(counts: Counts) -> float:

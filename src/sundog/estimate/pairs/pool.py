@@ -35,7 +35,7 @@ from sundog.estimate.pairs.table_fit import Trend, fitted, raked, trends
 from sundog.estimate.pairs.wider import Known
 from sundog.estimate.repeats import without_repeats
 from sundog.estimate.shrinkage import emptiness, shares_of_lines, shrunk_towards
-from sundog.queries import Marginal
+from sundog.queries import Joined, Marginal
 from sundog.released import Measurement, Released
 
 KEPT = 0.5
@@ -50,7 +50,7 @@ MEAN_ABSOLUTE = math.sqrt(2 / math.pi)
 class Pooled:
     """Every column's axis and pooled counts, and every table's cleaned counts with the noise it was measured with.
 
-    `tables` are those of pairs, `wider` those of more columns; `near` are pairs of labels of which one all but fixes a target.
+    `tables` are those of pairs, `wider` those of more columns, `joined` those of joined cells, as measured; `near` are pairs of labels of which one all but fixes a target.
     """
 
     axes: dict[str, Axis]
@@ -58,6 +58,7 @@ class Pooled:
     tables: tuple[tuple[Marginal, Float[np.ndarray, " cells"], float], ...]
     wider: tuple[tuple[Marginal, Float[np.ndarray, " cells"], float], ...] = ()
     near: frozenset[tuple[str, ...]] = frozenset()
+    joined: tuple[tuple[Joined, Float[np.ndarray, " cells"], float], ...] = ()
 
     @property
     def known(self) -> Known:
@@ -72,8 +73,10 @@ def pool(released: Released, leaves: Mapping[str, Leaves], *, public: Sequence[M
     """
     tables = [m for m in without_repeats(released.measurements) if isinstance(m.query, Marginal)]
     tables = [m for m in tables if len(m.query.columns) > 1]
-    axes = _finest(released, [*tables, *public])
-    margins = Pooled(axes, pooled_margins(released, tables, axes=axes, leaves=leaves), ())
+    joined = [m for m in without_repeats(released.measurements) if isinstance(m.query, Joined)]
+    axes = _finest(released, [*tables, *public, *joined])
+    as_measured = tuple((m.query, m.values.astype(float), m.stddev) for m in joined)
+    margins = Pooled(axes, pooled_margins(released, tables, axes=axes, leaves=leaves), (), joined=as_measured)  # type: ignore[arg-type]
     paired = without_repeats([*(m for m in tables if len(m.query.columns) == 2), *public])
     means = [name for name in released.schema.targets if isinstance(released.schema.column(name), Numeric)]
     near = {columns: by for columns, by in near_targets(released, leaves).items() if not set(means) & set(columns)}

@@ -32,15 +32,18 @@ from sundog.generate.independent import systematic
 from sundog.generate.narrowing import may_hold
 from sundog.generate.pooled.ties import Ties
 from sundog.generate.pooled.tree_start import along_tree
-from sundog.queries import Marginal, Query, answer
+from sundog.queries import Joined, Marginal, Query, answer
 from sundog.random.draws import evenly
 from sundog.random.keys import Key, integer_seed, permutation, split, uniforms
 from sundog.released import Released
 
-FITS: Fits = {Marginal: 4}
+FITS: Fits = {Marginal: 4, Joined: 4}
 MOST_ROWS = 200_000
 NEAR = 10.0
-"""How many times its precision a table of labels that all but fix a target weighs: noise elsewhere must not put rows where none are."""
+"""How many times its precision a table of labels that all but fix a target weighs, at most: noise elsewhere must not put rows where
+none are."""
+BLURRED = 0.006
+"""Less, in proportion, where the noise of a count is below this share of the rows."""
 MARGINS = 3.0
 """How much a margin weighs, in tables of average precision."""
 UNFITTED_ROWS = 1000
@@ -105,7 +108,7 @@ class PooledSearch:
         count = min(released.rows, MOST_ROWS) if self.rows is None else self.rows
         start, tree, search, inside = split(key, 4)
         cells, ending = _start(start, [pooled.margins[name] for name in names], rows=count), Ending()
-        if pooled.tables or pooled.wider:
+        if pooled.tables or pooled.wider or pooled.joined:
             cells = along_tree(tree, pooled, start=dict(zip(names, cells, strict=True)))
             cells, ending = self._searched(search, pooled, cells=cells, released=released)
         axes = tuple(pooled.axes[name] for name in names)
@@ -131,11 +134,13 @@ class PooledSearch:
         tables = [(table, values, 1 / (sd * scale) ** 2) for table, values, sd in (*pooled.tables, *pooled.wider)]
         heavy = MARGINS * float(np.mean([precise for _, _, precise in tables]))
         tables = [
-            (table, values, precise * (NEAR if table.columns in pooled.near else 1.0))
+            (table, values, precise * (_near(precise**-0.5 / len(cells[0])) if table.columns in pooled.near else 1.0))
             for table, values, precise in tables
         ]
-        wanted = [(Marginal((pooled.axes[name],)), pooled.margins[name], heavy) for name in schema.names]
-        wanted += tables
+        wanted: list[tuple[Marginal | Joined, Float[np.ndarray, " cells"], float]] = [
+            (Marginal((pooled.axes[name],)), pooled.margins[name], heavy) for name in schema.names
+        ]
+        wanted += [*tables, *((query, counts, 1 / (sd * scale) ** 2) for query, counts, sd in pooled.joined)]
         coded = [(ties.coded(schema, table, values * scale), weight) for table, values, weight in wanted]
         held = [(*found, weight) for found, weight in coded if found is not None]
         queries, targets, weights = zip(*held, strict=True)
@@ -192,6 +197,11 @@ def _start(key: Key, margins: list[Float[np.ndarray, " cells"]], *, rows: int) -
         drawn = systematic(margin / margin.sum(), rows, offset=float(uniforms(offset, 1)[0]))
         columns.append(drawn[permutation(order, rows)])
     return tuple(columns)
+
+
+def _near(noise: float) -> float:
+    """How many times its precision a table of labels that all but fix a target weighs; `noise` is a share of the rows."""
+    return max(NEAR * min(noise / BLURRED, 1.0), 1.0)
 
 
 def _cell_schema(schema: Schema, pooled: Pooled) -> Schema:

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.estimate.pairs.determined import Dependency
-from sundog.queries import Marginal
+from sundog.queries import Joined, Marginal
 
 Cells = Int[np.ndarray, " cells"]
 
@@ -38,12 +38,16 @@ class Ties:
         return {**cells, **tied}
 
     def coded(
-        self, schema: Schema, table: Marginal, values: Float[np.ndarray, " cells"]
-    ) -> tuple[Marginal, Float[np.ndarray, " cells"]] | None:
+        self, schema: Schema, table: Marginal | Joined, values: Float[np.ndarray, " cells"]
+    ) -> tuple[Marginal | Joined, Float[np.ndarray, " cells"]] | None:
         """A table in terms of the cells of the columns that are searched; None where two of its columns follow from one."""
         sides = [self._side(axis) for axis in table.axes]
         if len({name for name, _ in sides}) < len(sides):
             return None
+        if isinstance(table, Joined):
+            whole = tuple(Axis.whole(schema.column(name)) for name, _ in sides)
+            query, used = table.over(whole, [merged for _, merged in sides])
+            return query, values[used]
         axes, counts = [], values.reshape(table.shape)
         for place, (name, merged) in enumerate(sides):
             used, groups = np.unique(merged, return_inverse=True)

@@ -4,6 +4,7 @@ The codes are those that streaming the rows would give, and so are the totals (a
 class of queries or a kind of column, is refused before anything is spent.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -70,12 +71,12 @@ class ServerTable:
             raise UserError(STAYS)
         self.check(schema.fields, unit=unit.column)
         self.check_counts(schema, tallies)
-        starts = np.cumsum([0, *(tally.size for tally in tallies)])
+        places, firsts = _places(tallies)
         totals = np.zeros(size, dtype=np.int64)
         for statement in statements(self.source, self.raw, schema, unit=unit, tallies=tallies):
             for batch in self.database.batches(statement):
                 tally, cell, number = (numpy_of(batch.column(k)) for k in range(3))
-                np.add.at(totals, starts[tally] + cell, number)
+                np.add.at(totals, places[firsts[tally] + cell], number)
         return totals
 
     def value_counts(self, column: str, unit: PrivacyUnit) -> dict[str, int]:
@@ -92,6 +93,14 @@ class ServerTable:
 
     def _refuse(self) -> NoReturn:
         raise UserError(STAYS)
+
+
+def _places(tallies: Sequence[Tally]) -> tuple[Int[np.ndarray, " cells"], Int[np.ndarray, " tallies+1"]]:
+    """For all cells of all tallies the place of their count among the totals, and where each tally's cells begin."""
+    counts = [tally.counts for tally in tallies]
+    starts = np.cumsum([0, *(int(own.max()) + 1 for own in counts)])
+    places = [start + own for start, own in zip(starts, counts, strict=False)]
+    return np.concatenate(places), np.cumsum([0, *map(len, counts)])
 
 
 def open_on_server(given: OnServer, *, sql: str | None) -> ServerTable:

@@ -101,6 +101,16 @@ def entries(atoms: Atoms, asked: Sequence[Asked]) -> dict[str, Any]:
     return {"column": column, "entry_query": query, "entry_axis": order, "axis": sizes, "axis_column": columns}
 
 
+def strided(atoms: Atoms, asked: Sequence[Asked]) -> list[Ints]:
+    """For every axis of every query that is made of a marginal's cells: what each atom adds to the place of a row's cell."""
+    tables = [each.query.marginal for each in asked]
+    return [
+        atoms.cells(axis) * math.prod(table.shape[place + 1 :])
+        for table in tables
+        for place, axis in enumerate(table.axes)
+    ]
+
+
 def combinations(atoms: Atoms, asked: Sequence[Asked]) -> dict[str, Any]:
     """The same, with the cells of every axis, of a form whose answers are combinations of a marginal's cells."""
     cells = [atoms.cells(axis) for each in asked for axis in each.query.marginal.axes]

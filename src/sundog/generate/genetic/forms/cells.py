@@ -1,6 +1,5 @@
 """Chosen cells of marginals in the genetic search: as whole tables, but most cells are counted nowhere."""
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from sundog.generate.genetic.forms.base import (
     flat,
     mask,
     starts_and_weights,
+    strided,
 )
 from sundog.generate.genetic.forms.marginal import cell_cuts
 
@@ -80,12 +80,7 @@ def chosen_cells(p: int, h: int, i: int, j: int, a: int, b: int, update: bool) -
 
 
 def _lists(atoms: Atoms, asked: Sequence[Asked]) -> Lists:
-    cells = []
-    for each in asked:
-        shape = each.query.marginal.shape
-        strides = [math.prod(shape[k + 1 :]) for k in range(len(shape))]
-        axes = zip(each.query.marginal.axes, strides, strict=True)
-        cells += [atoms.cells(axis) * stride for axis, stride in axes]
+    cells = strided(atoms, asked)
     sorted_cells = [np.argsort(each.query.places) for each in asked]
     fields = Chosen(
         **entries(atoms, asked),
