@@ -65,7 +65,7 @@ class Allocate:
         float,
         "The part of the tables' budget that tells how columns go with a number to predict, beyond one that it follows.",
         Range(0, 0.5),
-    ] = 0.05
+    ] = 0.03
     share_checks: Annotated[
         float, "The part of the tables' budget that checks of suspected dependencies take, if any.", Range(0.001, 0.5)
     ] = 0.01

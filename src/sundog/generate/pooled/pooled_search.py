@@ -3,7 +3,7 @@
 1. Pool (sundog.estimate.pairs.pool): margins from everything that was measured, tables cleaned of noise.
 2. Search (genetic_search) over rows that hold one cell per column, from a start along the strongest tables (tree_start), by
    changes of single cells; tables weigh by the precision they were measured with, margins a few times as much. Columns that
-   follow from others are tied to them (ties).
+   follow from others are tied to them (ties); labels beside tables of joined cells are held on all labels (spread).
 3. Decode every cell to a value through the one-way leaves (sundog.estimate.bins), so that numbers come out as fine as they were
    measured; inside its cells a column follows the one that it follows most closely (sundog.estimate.pairs.within).
 
@@ -30,6 +30,7 @@ from sundog.generate.base import Ending, Fits, check_measured, in_registry
 from sundog.generate.genetic.search import Effort, Search
 from sundog.generate.independent import systematic
 from sundog.generate.narrowing import may_hold
+from sundog.generate.pooled.spread import spread
 from sundog.generate.pooled.ties import Ties
 from sundog.generate.pooled.tree_start import along_tree
 from sundog.queries import Joined, Marginal, Query, answer
@@ -131,7 +132,8 @@ class PooledSearch:
         ties = Ties.of(dependencies(released), pooled.axes)
         start = ties.applied(dict(zip(schema.names, cells, strict=True)))
         scale = len(cells[0]) / released.rows
-        tables = [(table, values, 1 / (sd * scale) ** 2) for table, values, sd in (*pooled.tables, *pooled.wider)]
+        held = (*spread(pooled, released.schema).tables, *pooled.wider)
+        tables = [(table, values, 1 / (sd * scale) ** 2) for table, values, sd in held]
         heavy = MARGINS * float(np.mean([precise for _, _, precise in tables]))
         tables = [
             (table, values, precise * (_near(precise**-0.5 / len(cells[0])) if table.columns in pooled.near else 1.0))
@@ -142,8 +144,8 @@ class PooledSearch:
         ]
         wanted += [*tables, *((query, counts, 1 / (sd * scale) ** 2) for query, counts, sd in pooled.joined)]
         coded = [(ties.coded(schema, table, values * scale), weight) for table, values, weight in wanted]
-        held = [(*found, weight) for found, weight in coded if found is not None]
-        queries, targets, weights = zip(*held, strict=True)
+        fitted = [(*found, weight) for found, weight in coded if found is not None]
+        queries, targets, weights = zip(*fitted, strict=True)
         search = Search(Rows(schema, tuple(start.values())), queries, targets=np.concatenate(targets), weights=weights)
         outcome = search.run(integer_seed(key), self._effort(len(cells[0]) * len(cells)))
         found = ties.applied(dict(zip(schema.names, search.rows().codes, strict=True)))
