@@ -12,7 +12,7 @@ from privacy.stand_ins import MemoryLedger
 from sundog.domain.linked.structure import pairs_of, within
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
-from sundog.generate.linked import moves
+from sundog.generate.linked import linked_search, moves
 from sundog.generate.linked import tables as kernel
 from sundog.generate.linked.allowed import Allowed
 from sundog.generate.linked.counts import Counts
@@ -50,6 +50,16 @@ def fitted():
 def test_the_whole_budget_is_spent_and_not_more(fitted):
     _, released, _ = fitted
     assert 0.99 * 5.0 < released.guarantee.rho <= 5.0
+
+
+def test_columns_of_siblings_are_drawn_to_rows_only_where_they_have_no_order(fitted, monkeypatch):
+    _, released, _ = fitted
+    asked = []
+    monkeypatch.setattr(
+        linked_search, "drawn_to_rows", lambda pairs, rows: asked.append(pairs.schema.names[0]) or pairs
+    )
+    fit_tables(key_of(2), released, search=LinkedSearch(passes=1))
+    assert {name.split(".")[0] for name in asked} == {"persons", "cards"}  # visits are a sequence
 
 
 def test_links_hold_and_bounds_too(fitted):

@@ -80,11 +80,11 @@ def with_columns(released: Released, public: Rows | None) -> Released:
         if one_way_axis(m.query) is not None
     }
     wrong = {m.query.columns for m in released.measurements if id(m) in guesses and not _agrees(m, guesses[id(m)])}
-    drawn = (
-        _drawn(m, guesses[id(m)]) if id(m) in guesses and m.query.columns not in wrong else m
+    found = (
+        drawn(m, guesses[id(m)]) if id(m) in guesses and m.query.columns not in wrong else m
         for m in released.measurements
     )
-    return released.with_measurements(tuple(drawn))
+    return released.with_measurements(tuple(found))
 
 
 def _guess(measurement: Measurement, public: Rows, rows: float) -> Float[np.ndarray, " cells"]:
@@ -99,8 +99,8 @@ def _agrees(measurement: Measurement, guess: Float[np.ndarray, " cells"]) -> boo
     return off <= 2 * measurement.query.size * measurement.stddev**2
 
 
-def _drawn(measurement: Measurement, guess: Float[np.ndarray, " cells"]) -> Measurement:
-    """Counts as far from the public ones as their noise allows to say, and what noise that leaves."""
+def drawn(measurement: Measurement, guess: Float[np.ndarray, " cells"]) -> Measurement:
+    """Counts as far from a guess as their noise allows to say, and what noise that leaves."""
     noise, values = np.full(len(guess), measurement.stddev), measurement.values.astype(float)
     found = shrunk_towards(guess, values, stddev=noise, scale=np.maximum(guess, float(guess.mean())))
     kept = float(np.abs(found - guess).sum()) / max(float(np.abs(values - guess).sum()), 1e-9)

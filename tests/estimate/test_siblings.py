@@ -1,0 +1,60 @@
+"""Columns of siblings without an order are drawn towards those of all rows, as far as their noise allows."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sundog.domain import Categorical, Schema
+from sundog.domain.axis import Axis
+from sundog.domain.unit import PrivacyUnit
+from sundog.estimate.bins import Leaves
+from sundog.estimate.siblings import drawn_to_rows
+from sundog.queries import Marginal
+from sundog.released import Guarantee, Measurement, Released
+
+KIND = Categorical("p.kind", tuple("abcdefghijklmnopqrst"))
+OTHER = replace(KIND, name="p.kind@2")
+ROOTS, NOISE = 10_000, 100.0
+SHARES = 0.8 ** np.arange(20) / sum(0.8 ** np.arange(20))
+
+
+def released(shares, *columns):
+    """What pairs say of columns that have these shares, with noise."""
+    draw = np.random.default_rng(1)
+    measured = []
+    for column in columns:
+        values = np.rint(ROOTS * shares + draw.normal(0, NOISE, len(shares))).astype(np.int64)
+        measured.append(Measurement(Marginal((Axis.whole(column),)), values, NOISE, "r"))
+    return Released(Schema((KIND, OTHER)), tuple(measured), Guarantee(PrivacyUnit("replace"), "zcdp", 1.0))
+
+
+def rows(*, stddev=0.001):
+    return {KIND.name: Leaves(KIND, Axis.whole(KIND), SHARES, stddev=stddev)}
+
+
+def gap(measurement, shares):
+    return 0.5 * float(np.abs(measurement.values / measurement.values.sum() - shares).sum())
+
+
+def test_both_siblings_have_less_noise_where_they_are_like_all_rows():
+    before = released(SHARES, KIND, OTHER)
+    after = drawn_to_rows(before, rows())
+    for old, new in zip(before.measurements, after.measurements, strict=True):
+        assert gap(new, SHARES) < 0.5 * gap(old, SHARES)
+        assert new.stddev < old.stddev
+
+
+def test_what_is_clearly_different_stays():
+    turned = SHARES[::-1]
+    (new,) = drawn_to_rows(released(turned, KIND), rows()).measurements
+    assert gap(new, turned) < 0.1
+    assert gap(new, SHARES) > 0.6
+
+
+def test_tables_and_columns_of_which_rows_say_nothing_stay_as_they_are():
+    before = released(SHARES, KIND)
+    table = Measurement(Marginal((Axis.whole(KIND), Axis.whole(OTHER))), np.zeros(400, np.int64), NOISE, "r")
+    both = before.with_measurements((*before.measurements, table))
+    assert drawn_to_rows(both, rows()).measurements[1] is table
+    assert drawn_to_rows(before, rows(stddev=0.0)).measurements == before.measurements
+    assert drawn_to_rows(before, {}).measurements == before.measurements
