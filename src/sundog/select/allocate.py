@@ -156,11 +156,12 @@ class Allocate:
         previous: Proposal,
     ) -> Proposal | None:
         """Residuals, checks, or wider tables; where nothing waits for these, pairs take what checks would have taken."""
-        measured = isinstance(previous.queries[0], Joined)
-        whole = previous.rho_measure / self.share_residuals if measured else previous.rho_measure + rho
-        beyond = self.share_residuals * whole
-        if not measured and rho >= 0.99 * beyond:
-            found = residuals.tables(workload, released, rho=beyond, generator=generator)
+        whole = previous.rho_measure + rho
+        if isinstance(previous.queries[0], Joined):
+            whole += sum(way.spent for _, ways in wider.measured_pairs(released) for way in ways)
+        else:
+            beyond = residuals.price(workload, released, rho=self.share_residuals * whole, generator=generator)
+            found = residuals.tables(workload, released) if 0 < beyond <= rho else []
             if found:
                 return Proposal(queries=tuple(found), rho_measure=beyond, shares=[1.0] * len(found))
         checks = _checking(released, rho=min(self.share_checks * whole, rho)) if self.checks_maps else None
@@ -201,8 +202,7 @@ class Allocate:
         ]
         chosen, prices = allocate(options, weights=weights, unit=unit, rho=tables, kappa=self.kappa)
         later = self.share_wider * rho if self._waits(workload, released, rho=rho, generator=generator) else 0.0
-        if residuals.waiting(workload, released, rho=self.share_residuals * rho, generator=generator):
-            later += self.share_residuals * rho
+        later += residuals.price(workload, released, rho=self.share_residuals * rho, generator=generator)
         return Proposal(queries=tuple(chosen), rho_measure=tables - later, shares=prices)
 
     def _waits(self, workload: tuple[Query, ...], released: Released, *, rho: float, generator: Generator[Any]) -> bool:

@@ -31,36 +31,39 @@ PARTS = 4
 CELLS = 8
 """Of the third column, at most."""
 NOISE = 0.25
+ENOUGH = 0.02
+"""Less noise than this part of a mean count is of no use: chance alone moves counts as much."""
 
 Triple = tuple[str, str, Axis]
 
 
-def waiting(workload: Sequence[Query], released: Released, *, rho: float, generator: Generator[Any]) -> list[Triple]:
-    """The tables to be measured with this budget: a target, the number that it follows, and another column's axis."""
+def price(workload: Sequence[Query], released: Released, *, rho: float, generator: Generator[Any]) -> float:
+    """What they take of a budget of at most rho: nothing where counts would be lost in noise, and no more than is of use."""
+    found = _found(workload, released)
+    if not (rho > 0 and found and generator.supports(_example(workload))):
+        return 0.0
+    mean = released.rows / (PARTS * CELLS)
+    noise = gaussian_stddev(workload[0], rho / len(found), unit=released.guarantee.unit) / mean
+    return rho * min((noise / ENOUGH) ** 2, 1.0) if noise <= NOISE else 0.0
+
+
+def _found(workload: Sequence[Query], released: Released) -> list[Triple]:
+    """A target, the number that it follows, and another column's axis."""
     leaves = leaves_of(released)
     axes = {axis.column: axis for query in workload if isinstance(query, Marginal) for axis in query.axes}
-    found = [
+    return [
         (target, by, coarsened(axis, leaves[name].shares(axis), column=leaves[name].column, most=CELLS))
         for target, (by, alike) in followed_numbers(released, leaves).items()
         for name, axis in axes.items()
         if axis.size > 1 and name not in {target, by, *alike}
     ]
-    if not (rho > 0 and found and generator.supports(_example(workload))):
-        return []
-    stddev = gaussian_stddev(workload[0], rho / len(found), unit=released.guarantee.unit)
-    return found if stddev * PARTS * CELLS <= NOISE * released.rows else []
 
 
-def tables(workload: Sequence[Query], released: Released, *, rho: float, generator: Generator[Any]) -> list[Joined]:
+def tables(workload: Sequence[Query], released: Released) -> list[Joined]:
     """What to measure: those whose table of the target and the number was measured."""
-    found = waiting(workload, released, rho=rho, generator=generator)
-    pairs = (
-        {query.columns: (query, counts) for query, counts, _ in pool(released, leaves_of(released)).tables}
-        if found
-        else {}
-    )
+    pairs = {query.columns: (query, counts) for query, counts, _ in pool(released, leaves_of(released)).tables}
     made = []
-    for target, by, third in found:
+    for target, by, third in _found(workload, released):
         for columns in ((target, by), (by, target)):
             if columns in pairs:
                 query, counts = pairs[columns]

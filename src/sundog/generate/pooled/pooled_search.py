@@ -49,6 +49,9 @@ MARGINS = 3.0
 """How much a margin weighs, in tables of average precision."""
 UNFITTED_ROWS = 1000
 
+Wanted = tuple[Marginal | Joined, Float[np.ndarray, " cells"], float]
+"""A table, its counts, and their noise or how much they weigh."""
+
 
 @dataclass(frozen=True, eq=False)
 class PooledState:
@@ -132,18 +135,8 @@ class PooledSearch:
         ties = Ties.of(dependencies(released), pooled.axes)
         start = ties.applied(dict(zip(schema.names, cells, strict=True)))
         scale = len(cells[0]) / released.rows
-        held = (*spread(pooled, released.schema).tables, *pooled.wider)
-        tables = [(table, values, 1 / (sd * scale) ** 2) for table, values, sd in held]
-        heavy = MARGINS * float(np.mean([precise for _, _, precise in tables]))
-        tables = [
-            (table, values, precise * (_near(precise**-0.5 / len(cells[0])) if table.columns in pooled.near else 1.0))
-            for table, values, precise in tables
-        ]
-        wanted: list[tuple[Marginal | Joined, Float[np.ndarray, " cells"], float]] = [
-            (Marginal((pooled.axes[name],)), pooled.margins[name], heavy) for name in schema.names
-        ]
-        wanted += [*tables, *((query, counts, 1 / (sd * scale) ** 2) for query, counts, sd in pooled.joined)]
-        coded = [(ties.coded(schema, table, values * scale), weight) for table, values, weight in wanted]
+        wanted = _wanted(pooled, released)
+        coded = [(ties.coded(schema, table, values * scale), weight / scale**2) for table, values, weight in wanted]
         fitted = [(*found, weight) for found, weight in coded if found is not None]
         queries, targets, weights = zip(*fitted, strict=True)
         search = Search(Rows(schema, tuple(start.values())), queries, targets=np.concatenate(targets), weights=weights)
@@ -199,6 +192,17 @@ def _start(key: Key, margins: list[Float[np.ndarray, " cells"]], *, rows: int) -
         drawn = systematic(margin / margin.sum(), rows, offset=float(uniforms(offset, 1)[0]))
         columns.append(drawn[permutation(order, rows)])
     return tuple(columns)
+
+
+def _wanted(pooled: Pooled, released: Released) -> list[Wanted]:
+    """What the rows are to have, and how much it weighs: what is known of columns alone, and all tables by their precision."""
+    tables: list[Wanted] = [*spread(pooled, released.schema).tables, *pooled.wider, *pooled.joined]
+    heavy = MARGINS * float(np.mean([1 / stddev**2 for _, _, stddev in tables]))
+    alone = {name for m in released.measurements if isinstance(m.query, Marginal) for name in m.query.columns}
+    told = alone.union(*(query.columns for query, _, _ in pooled.tables))
+    wanted = [(Marginal((axis,)), pooled.margins[name], heavy) for name, axis in pooled.axes.items() if name in told]
+    near = {query: _near(sd / released.rows) for query, _, sd in tables if query.columns in pooled.near}
+    return [*wanted, *((query, counts, near.get(query, 1.0) / stddev**2) for query, counts, stddev in tables)]
 
 
 def _near(noise: float) -> float:

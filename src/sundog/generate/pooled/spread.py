@@ -35,7 +35,7 @@ def _on_all(pooled: Pooled, first: str, second: str, measured: Table | None) -> 
     axes = pooled.axes[first], pooled.axes[second]
     fine = np.outer(pooled.margins[first], pooled.margins[second])
     if measured is None:
-        noisiest = max(sd for _, _, sd in pooled.tables)
+        noisiest = max(sd for _, _, sd in (*pooled.tables, *pooled.joined))
         return Marginal(axes), (fine / pooled.margins[first].sum()).ravel(), noisiest
     query, counts, stddev = measured
     table = counts.reshape(query.shape)
