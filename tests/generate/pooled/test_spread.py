@@ -36,7 +36,7 @@ def test_merged_labels_are_divided_by_their_counts_and_unmeasured_pairs_are_inde
     assert stddev == 2.0
     np.testing.assert_allclose(counts.reshape(3, 3), [[30, 12, 8], [10, 12, 8], [10, 6, 4]])
     _, counts, stddev = made["b", "c"]
-    assert stddev == 3.0
+    assert stddev == 5.0
     np.testing.assert_allclose(counts.reshape(3, 3), np.outer(MARGINS["b"], MARGINS["c"]) / 100)
 
 
