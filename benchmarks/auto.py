@@ -94,6 +94,11 @@ CHANGES: dict[str, tuple[Callable[[Any], Any], Any]] = {
         lambda recipe: recipe,
         lambda: patched("estimate.pairs.determined", NEAR=1e9),
     ),
+    "labels that all but fix a target cleaned like others": (
+        lambda recipe: recipe,
+        lambda: patched("estimate.pairs.pool", near_targets=lambda released, leaves: {}),
+    ),
+    "no residuals": (rule(share_residuals=0.0), nullcontext),
     "no ties": (
         lambda recipe: recipe,
         lambda: patched("generate.pooled.pooled_search", dependencies=lambda released: []),
