@@ -179,7 +179,7 @@ def view_recipe(view: View, schema: LinkedSchema, *, unused: frozenset[str] = fr
 
     weights = tuple(_pair_weight(view, schema, *pair) for pair in asked)
     # the search takes pairs, and below the root it ties no columns
-    rule = Allocate(weights=weights, checks_maps=view.root, share_wider=0)
+    rule = Allocate(weights=weights, checks_maps=view.root, share_wider=0, share_residuals=0)
     return replace(METHODS["auto"], rule=rule, workload=workload, first=First(first, FIRST, shares))
 
 
