@@ -6,7 +6,7 @@ import pytest
 
 from sundog import Synthesizer
 from sundog.queries import Joined
-from sundog.select.residuals import PARTS, strip
+from sundog.select.residuals import MOST, PARTS, strip
 
 ROWS = 20_000
 
@@ -24,11 +24,8 @@ def stones(*, related=True):
 
 def fitted(folder, table, *, epsilon=2.0, targets=("price",), **settings):
     number = {"type": "integer", "constraints": {"required": True, "minimum": 0, "maximum": 99}}
-    fields = [
-        {"name": "clear", "type": "string", "categories": ["0", "1"], "constraints": {"required": True}},
-        {"name": "weight", **number},
-        {"name": "price", **number},
-    ]
+    label = {"type": "string", "categories": ["0", "1"], "constraints": {"required": True}}
+    fields = [{"name": name, **(number if name in ("weight", "price") else label)} for name in table.column_names]
     schema = {"name": "stones", "fields": fields, "targets": list(targets)}
     return Synthesizer(
         schema, epsilon=epsilon, delta=1e-9, seed=1, ledger=folder / "ledger.sqlite", settings=settings
@@ -67,6 +64,15 @@ def test_what_a_label_adds_to_a_number_that_follows_another_one_is_measured_and_
 )
 def test_nothing_is_measured_where_it_tells_nothing(tmp_path, table, given):
     assert not joined(fitted(tmp_path, table, passes=1, **given))
+
+
+def test_of_very_many_columns_those_closest_to_the_target_are_looked_at(tmp_path):
+    table, random = stones(), np.random.default_rng(1)
+    for place in range(MOST):
+        table = table.append_column(f"other {place}", pa.array(random.integers(0, 2, ROWS).astype(str)))
+    queries = joined(fitted(tmp_path, table, epsilon=5.0, passes=1))
+    assert len(queries) == MOST
+    assert "clear" in {query.columns[2] for query in queries}
 
 
 @pytest.mark.parametrize("along", [0, 1])

@@ -8,10 +8,11 @@ sundog.queries.joined), and tells the third column's effect at any weight.
 
 A public rule decides: the target's noisy score with the number that it follows most closely is a good part of the
 largest possible (sundog.estimate.pairs.determined), and the noise of a count would be at most NOISE of its mean. Columns that are much
-like that number tell nothing more.
+like that number tell nothing more; of very many others, those with the highest scores beside the target are looked at.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ from sundog.released import Released
 PARTS = 4
 CELLS = 8
 """Of the third column, at most."""
+MOST = 24
+"""Third columns of a target: what is measured of one must be kept from relating it to all others (sundog.generate.pooled.spread)."""
 NOISE = 0.25
 ENOUGH = 0.02
 """Less noise than this part of a mean count is of no use: chance alone moves counts as much."""
@@ -51,12 +54,23 @@ def _found(workload: Sequence[Query], released: Released) -> list[Triple]:
     """A target, the number that it follows, and another column's axis."""
     leaves = leaves_of(released)
     axes = {axis.column: axis for query in workload if isinstance(query, Marginal) for axis in query.axes}
+    wide = {name: axis for name, axis in axes.items() if axis.size > 1}
     return [
-        (target, by, coarsened(axis, leaves[name].shares(axis), column=leaves[name].column, most=CELLS))
+        (target, by, coarsened(wide[name], leaves[name].shares(wide[name]), column=leaves[name].column, most=CELLS))
         for target, (by, alike) in followed_numbers(released, leaves).items()
-        for name, axis in axes.items()
-        if axis.size > 1 and name not in {target, by, *alike}
+        for name in _closest(released, target, wide.keys() - {target, by, *alike})
     ]
+
+
+def _closest(released: Released, target: str, names: Set[str]) -> list[str]:
+    """The columns with the highest scores beside a target, at most MOST."""
+    scores: dict[str, float] = dict.fromkeys(names, -math.inf)
+    for query, value in zip(released.scores[0].candidates, released.scores[0].values, strict=True):
+        if target in query.columns and len(query.columns) == 2:
+            for name in names & set(query.columns):
+                scores[name] = max(scores[name], float(value))
+    order = sorted(names, key=lambda name: (-scores[name], released.schema.names.index(name)))
+    return sorted(order[:MOST], key=released.schema.names.index)
 
 
 def tables(workload: Sequence[Query], released: Released) -> list[Joined]:
