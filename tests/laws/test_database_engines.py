@@ -18,13 +18,13 @@ from laws.query_examples import EXAMPLES, SCHEMA, random_query
 from sundog.domain import Schema
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
-from sundog.queries import CLASSES, BinaryTree, Conditional, Counting, Marginal, Ranges
+from sundog.queries import CLASSES, BinaryTree, Conditional, Counting, Joined, Marginal, Ranges
 from sundog.sources import OnServer, open_table
 from sundog.sources.server import statements, table
 
 ENGINES = ("streamed", "pushed down", "sqlite")
 BOUNDS = (None, 1, 2, 5)
-PUSHED = (Marginal, Ranges, BinaryTree, Conditional)
+PUSHED = (Marginal, Ranges, BinaryTree, Conditional, Joined)
 COLOURS = st.sampled_from(["red", "green", "blue", "", None])
 NUMBERS = st.one_of(st.none(), st.integers(-3, 9), st.sampled_from([2**62, -(2**62)]))
 RECORDS = st.lists(st.tuples(COLOURS, NUMBERS, NUMBERS, st.integers(0, 3)), min_size=1, max_size=60)
