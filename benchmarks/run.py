@@ -44,6 +44,7 @@ BENCHMARKS = (
     "post_processing",
     "auto",
     "auto_speed",
+    "high_order",
     "writing",
     "linked",
 )

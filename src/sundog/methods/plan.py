@@ -31,7 +31,7 @@ from sundog.queries.sensitivity import gaussian_stddev
 from sundog.select import Allocate
 from sundog.select.prices import Option, allocate
 from sundog.select.screen import SHARE as CHOOSING
-from sundog.select.wider import EXACT, SCORES
+from sundog.select.wider import PREDICTORS, SCORES, kept
 
 MEAN_ABSOLUTE = 0.8
 """The mean absolute value of a standard normal."""
@@ -153,9 +153,10 @@ def _for_tables(
     """What choosing and scoring leave for tables."""
     left = rho * (1 - CHOOSING if rule.screens else 1.0)
     left *= 1 - (rule.for_scores(workload, unit, rows=rows, rho=left) if workload else 0.0)
-    waits = bool(workload) and bool(schema.targets) and len(schema.names) > 2
-    exact = waits and gaussian_stddev(workload[0], left, unit=unit) <= EXACT * rows
-    return left * (1 - rule.share_wider * SCORES if exact else 1.0)
+    pairs = math.comb(min(len(schema.names) - 1, PREDICTORS), 2) * len(schema.targets) if workload else 0
+    if not pairs:
+        return left
+    return left - SCORES * kept(pairs, workload[0], unit=unit, rows=rows, rho=left, share=rule.share_wider)
 
 
 def column_plans(

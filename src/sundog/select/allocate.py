@@ -158,7 +158,7 @@ class Allocate:
         """Residuals, checks, or wider tables; where nothing waits for these, pairs take what checks would have taken."""
         whole = previous.rho_measure + rho
         if isinstance(previous.queries[0], Joined):
-            whole += sum(way.spent for _, ways in wider.measured_pairs(released) for way in ways)
+            whole += wider.spent_on_pairs(released)
         else:
             beyond = residuals.price(workload, released, rho=self.share_residuals * whole, generator=generator)
             found = residuals.tables(workload, released) if 0 < beyond <= rho else []
@@ -167,7 +167,7 @@ class Allocate:
         checks = _checking(released, rho=min(self.share_checks * whole, rho)) if self.checks_maps else None
         if checks is not None:
             return checks
-        if self.share_wider and rho >= 0.99 * self.share_wider * whole:
+        if self.share_wider and rho >= 0.99 * wider.LESS * self.share_wider * whole:
             return self._scoring_wider(workload, released, rho=rho)
         return self._last(workload, released, rho=rho)
 
@@ -196,39 +196,39 @@ class Allocate:
         finest = _by_label(workload, released.schema, near.keys() | suspected)
         options = self._options(finest, workload, released, near=near)
         tables, unit = rho * (1 - self.share_checks if suspected else 1.0), released.guarantee.unit
-        weights = [
-            weight * (SHARP if query.columns in near else 1.0)
-            for query, weight in zip(workload, self._weights(workload, released.schema), strict=True)
-        ]
+        weights = self._weights(workload, released)
         chosen, prices = allocate(options, weights=weights, unit=unit, rho=tables, kappa=self.kappa)
-        later = self.share_wider * rho if self._waits(workload, released, rho=rho, generator=generator) else 0.0
+        later = self._kept(workload, released, rho=rho, generator=generator)
         later += residuals.price(workload, released, rho=self.share_residuals * rho, generator=generator)
         return Proposal(queries=tuple(chosen), rho_measure=tables - later, shares=prices)
 
-    def _waits(self, workload: tuple[Query, ...], released: Released, *, rho: float, generator: Generator[Any]) -> bool:
-        """Whether a part of the budget is kept for wider tables: pairs will be nearly exact, and the generator takes more."""
+    def _kept(self, workload: tuple[Query, ...], released: Released, *, rho: float, generator: Generator[Any]) -> float:
+        """The part of the budget that is kept for wider tables: none where the generator does not take them."""
         if not self.share_wider or isinstance(generator, SizeLimited):
-            return False
-        found = wider.candidates(workload, released, cells=self.coarse)
-        fits = bool(found) and all(generator.supports(query) for query in found)
-        return fits and wider.exact_pairs(workload, released, rho=rho)
+            return 0.0
+        found = wider.candidates(workload, released, cells=self.coarse, rho=rho)
+        if not all(generator.supports(query) for query in found):
+            return 0.0
+        unit, rows = released.guarantee.unit, released.rows
+        return wider.kept(len(found), workload[0], unit=unit, rows=rows, rho=rho, share=self.share_wider)
 
     def _scoring_wider(self, workload: tuple[Query, ...], released: Released, *, rho: float) -> Proposal | None:
-        found = wider.candidates(workload, released, cells=self.coarse)
+        whole = rho + wider.spent_on_pairs(released)
+        found = wider.candidates(workload, released, cells=self.coarse, rho=whole)
         if not found:
             return self._last(workload, released, rho=rho)
         return Proposal(scoring=wider.scoring(found, released), rho_score=wider.SCORES * rho)
 
     def _last(self, workload: tuple[Query, ...], released: Released, *, rho: float) -> Proposal | None:
         """What is left, for wider tables that pay and for pairs, once more."""
-        ways = [*wider.measured_pairs(released), *wider.options(released)]
+        unit, whole = released.guarantee.unit, rho + wider.spent_on_pairs(released)
+        exact = wider.exact_pairs(workload[0], unit=unit, rows=released.rows, rho=whole)
+        least = 0.0 if exact else wider.STRONG * released.rows
+        ways = [*wider.measured_pairs(released), *wider.options(released, least=least)]
         if not ways:
             return None
-        weights = dict(
-            zip([query.columns for query in workload], self._weights(workload, released.schema), strict=True)
-        )
+        weights = dict(zip([query.columns for query in workload], self._weights(workload, released), strict=True))
         counts = [weights.get(columns, wider.WEIGHT) for columns, _ in ways]
-        unit = released.guarantee.unit
         chosen, prices = allocate([own for _, own in ways], weights=counts, unit=unit, rho=rho, kappa=self.kappa)
         return Proposal(queries=tuple(chosen), rho_measure=rho, shares=prices)
 
@@ -268,11 +268,14 @@ class Allocate:
             options.append(ways)
         return options
 
-    def _weights(self, workload: tuple[Query, ...], schema: Schema) -> list[float]:
+    def _weights(self, workload: tuple[Query, ...], released: Released) -> list[float]:
+        """How much errors count in each pair: more with a target, and most where labels all but fix it."""
         given = self.weights or (1.0,) * len(workload)
-        targets = set(schema.targets)
+        targets, near = set(released.schema.targets), near_targets(released, leaves_of(released))
         return [
-            weight * (self.target_weight if targets & set(query.columns) else 1.0)
+            weight
+            * (self.target_weight if targets & set(query.columns) else 1.0)
+            * (SHARP if query.columns in near else 1.0)
             for query, weight in zip(workload, given, strict=True)
         ]
 

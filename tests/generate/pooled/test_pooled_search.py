@@ -10,7 +10,7 @@ from sundog.estimate.bins import leaves_of
 from sundog.estimate.pairs.pool import pool
 from sundog.generate import PooledSearch
 from sundog.methods.recipes import METHODS
-from sundog.queries import Marginal, answer
+from sundog.queries import Joined, Marginal, answer
 from sundog.random.keys import key_of
 from sundog.released import Guarantee, Measurement, Released
 
@@ -85,10 +85,12 @@ def test_a_setting_limits_the_rows_that_are_searched(tmp_path):
     assert len(made.fit(private(4000)).model.state.cells[0]) == 300
 
 
-def test_only_marginals_of_one_to_four_columns_are_supported():
+def test_marginals_are_supported_and_joined_cells_of_up_to_four_columns():
     schema = Schema(tuple(Categorical(name, labels=(0, 1)) for name in "abcde"))
-    assert PooledSearch().supports(Marginal.of(schema, *"abcd"))
-    assert not PooledSearch().supports(Marginal.of(schema, *"abcde"))
+    four, five = Marginal.of(schema, *"abcd"), Marginal.of(schema, *"abcde")
+    assert PooledSearch().supports(five)
+    assert PooledSearch().supports(Joined(four, (0,) * four.size))
+    assert not PooledSearch().supports(Joined(five, (0,) * five.size))
 
 
 def test_rows_have_a_table_of_four_columns_that_no_pair_shows():

@@ -10,6 +10,7 @@
 The search of Private-GSD is what makes overlapping tables agree in rows; pooling first is what keeps it from fitting noise.
 """
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
@@ -38,7 +39,7 @@ from sundog.random.draws import evenly
 from sundog.random.keys import Key, integer_seed, permutation, split, uniforms
 from sundog.released import Released
 
-FITS: Fits = {Marginal: 4, Joined: 4}
+FITS: Fits = {Marginal: math.inf, Joined: 4}
 MOST_ROWS = 200_000
 NEAR = 10.0
 """How many times its precision a table of labels that all but fix a target weighs, at most: noise elsewhere must not put rows where
@@ -89,7 +90,7 @@ class PooledSearch:
         check_declared(self)
 
     def supports(self, query: Query) -> bool:
-        """Marginals of one to four columns."""
+        """Marginals, and joined cells of up to four columns."""
         return in_registry(FITS, query)
 
     def init(self, key: Key, schema: Schema) -> PooledState:
