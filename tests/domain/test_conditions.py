@@ -93,7 +93,7 @@ REFUSED = {
     "": "at character 1: found the end; a column's name is expected",
     "seks = male": "at character 1: found 'seks'; it is not a column",
     "sex = ": "at character 7: found the end; a value is expected",
-    "sex = diverse": "at character 7: 'diverse' is not a value of field 'sex'",
+    "sex = diverse": "at character 7: 'diverse' is not a value of field 'sex'; it has ",
     "sex > male": "at character 7: the labels of 'sex' have no order",
     "age >= old": "at character 8: 'old' is not a integer",
     "age >= 1e999999999": "at character 8",

@@ -73,6 +73,10 @@ def column(values, name="x", **others):
     return fields_of(sundog.draft_schema({name: values, **others}, dataset="t"))[name]
 
 
+SECONDS = {"origin": "fromData"}
+MINUTES = {"resolution": 60, **SECONDS}
+
+
 @pytest.mark.parametrize(
     ("values", "wanted"),
     [
@@ -86,9 +90,11 @@ def column(values, name="x", **others):
         (["20201231", "20210201", "19990315"], {"type": "date", "format": "%Y%m%d"}),
         (["3 Mar 2020", "14 Dec 2021", "1 Jan 1999"], {"type": "date", "format": "%d %b %Y"}),
         (["2020-12-31", "2021-02-01", "1999-03-15"], {"type": "date"}),
-        (["2020-12-31 08:15:00", "2021-02-01 10:00:01", "1999-03-15 23:59:59"], {"type": "datetime"}),
+        (["2020-12-31 08:15:00", "2021-02-01 10:00:01"], {"type": "datetime", "sundog": SECONDS}),
+        (["2020-12-31 08:15:00", "2021-02-01 10:01:00"], {"type": "datetime", "sundog": MINUTES}),
+        (["2020-12-31T08:15", "2021-02-01T10:01"], {"type": "datetime", "sundog": MINUTES}),
         (["12/31/2020 8:15 PM", "02/01/2021 10:00 AM"], {"type": "datetime", "format": "%m/%d/%Y %I:%M %p"}),
-        (["08:15", "23:59", "00:00"], {"type": "time", "format": "%H:%M"}),
+        (["08:15", "23:59", "00:00"], {"type": "time", "format": "%H:%M", "sundog": MINUTES}),
         (["Yes", "no", "YES", "n/a"], {"type": "boolean", "trueValues": ["YES", "Yes"], "falseValues": ["no"]}),
         (["oui", "non"], {"type": "boolean"}),
         (["red", "green", "blue"], {"type": "string", "categories": ["blue", "green", "red"]}),

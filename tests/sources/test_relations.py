@@ -87,6 +87,16 @@ def test_a_draft_proposes_offsets_that_are_narrow(wide, tmp_path):
     assert plain["discharged"]["offset"]["maximum"] % 10 == 0, "rounded outwards"
 
 
+def test_an_offset_is_never_proposed_from_a_field_that_may_be_missing_for_one_that_may_not(tmp_path):
+    table = stays.table(ROWS, seed=3)
+    admitted = [None if row % 20 == 0 else day for row, day in enumerate(table["admitted"].to_pylist())]
+    changed = table.set_column(table.column_names.index("admitted"), "admitted", pa.array(admitted))
+    fields, _ = drafted(changed, tmp_path)
+    assert fields["admitted"]["relativeTo"] == "discharged"
+    assert fields["discharged"]["constraints"]["required"]
+    assert "relativeTo" not in fields["discharged"]
+
+
 @pytest.mark.parametrize("name", ["stay", "age", "month", "total"])
 def test_one_row_that_disagrees_is_enough(tmp_path, name):
     table = stays.table(ROWS, seed=3)

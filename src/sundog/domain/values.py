@@ -11,6 +11,7 @@ from sundog.errors import UserError
 
 _NUMBER = re.compile(r"[-+]?[0-9]{0,400}(\.[0-9]{0,400})?([eE][-+]?[0-9]{1,3})?")
 Rounding = Literal["nearest", "up", "down"]
+MOST_NAMED = 8
 MIDNIGHT = datetime.combine(EPOCH, time())
 
 
@@ -26,7 +27,17 @@ def code_of(column: Column, value: Any, *, said: str) -> int:
         code = grid_code(column, value, rounding="nearest", said=said)
         if 0 <= code < column.steps:
             return code
-    raise UserError(f"{said}: {value!r} is not a value of field {column.name!r}.")
+    raise UserError(f"{said}: {value!r} is not a value of field {column.name!r}; {_allowed(column)}.")
+
+
+def _allowed(column: Column) -> str:
+    """Which values a column has, in words."""
+    missing = "" if column.missing is None else ", or missing"
+    if isinstance(column, Numeric):
+        return f"its values lie within the declared bounds{missing}"
+    more = len(column.labels) - MOST_NAMED
+    named = ", ".join(repr(label) for label in column.labels[:MOST_NAMED])
+    return f"it has {named}{f' and {more} more' if more > 0 else ''}{missing}"
 
 
 def grid_code(column: Numeric, value: Any, *, rounding: Rounding, said: str) -> int:

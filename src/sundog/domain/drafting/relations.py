@@ -179,8 +179,13 @@ class Spread:
 
 
 def offset_pairs(columns: Sequence[Column], derived: Iterable[str]) -> list[tuple[Numeric, Numeric]]:
-    """Fields (own, base) of which one may be relative to the other: both dates or both numbers, the base first in the table."""
+    """Fields (own, base) of which one may be relative to the other: both dates or both numbers.
+
+    A base comes first in the table, but after none that has missing cells where it has none: what is relative to a missing
+    cell would be missing too.
+    """
     left = [column for column in columns if isinstance(column, Numeric) and column.name not in set(derived)]
+    left.sort(key=lambda column: column.nullable)
     groups = ("date", "datetime"), ("integer", "number")
     return [
         (own, base)
@@ -202,11 +207,9 @@ def offset_fields(fields: Sequence[Mapping[str, Any]], spreads: Iterable[Spread]
 
 def _offset(field: Mapping[str, Any], spread: Spread) -> dict[str, Any]:
     low, high = _outwards(spread.low, spread.high)
-    constraints = dict(field.get("constraints", {}))
-    if spread.base.nullable:
-        constraints.pop("required", None)
     why = f"Its distance from {spread.base.name} is much narrower than itself, so it is modelled as that."
-    changed = {"relativeTo": spread.base.name, "offset": _bounds(spread.own, low, high), "constraints": constraints}
+    changed = {"relativeTo": spread.base.name, "offset": _bounds(spread.own, low, high)}
+    changed |= {"constraints": dict(field.get("constraints", {}))}
     rest = {key: value for key, value in field.items() if key not in ("constraints", "sundog", "why")}
     return {**rest, **changed, "sundog": field["sundog"], "why": f"{why} {field['why']}"}
 

@@ -12,6 +12,7 @@ MOSTLY = 0.98
 """A reading is taken if it reads this share of the cells that are not missing."""
 MOST_DECIMALS = 6
 FEW_CODES = 50
+WHOLE_MINUTES = r"[^:]*:\d\d(:00(\.0+)?)?\s*([AaPp][Mm]|Z|[+-]\d\d:?\d\d)?"
 
 Judgement = tuple[dict[str, Any], str] | None
 
@@ -160,8 +161,7 @@ def _moment(seen: Seen, best: Reading) -> Judgement:
     reach, form = seen.reaches[best], {"format": best.format} if best.format else {}
     written = f" written {best.format}" if best.format else ""
     if best.kind == "time":
-        minutes = {"sundog": {"resolution": 60}} if best.format and "%S" not in best.format else {}
-        return {"type": "time", **form, **minutes}, f"Times of day{written}."
+        return {"type": "time", **form, **_minutes(seen, best)}, f"Times of day{written}."
     low, high = f"{reach.low}-01-01", f"{reach.high}-12-31"
     if best.kind == "date" or not reach.fine:
         return {
@@ -169,9 +169,15 @@ def _moment(seen: Seen, best: Reading) -> Judgement:
             **form,
             "constraints": {"minimum": low, "maximum": high},
         }, f"Dates{written}, whole years."
-    own = {"sundog": {"resolution": 60}} if best.format and "%S" not in best.format else {}
     bounds = {"minimum": f"{low}T00:00:00", "maximum": f"{high}T23:59:59"}
-    return {"type": "datetime", **form, "constraints": bounds, **own}, f"Dates with times{written}, whole years."
+    drafted = {"type": "datetime", **form, "constraints": bounds, **_minutes(seen, best)}
+    return drafted, f"Dates with times{written}, whole years."
+
+
+def _minutes(seen: Seen, best: Reading) -> dict[str, Any]:
+    """Whole minutes, where seconds are not written or are zero in all sampled cells."""
+    unwritten = best.format is not None and "%S" not in best.format
+    return {"sundog": {"resolution": 60}} if unwritten or seen.share(WHOLE_MINUTES) == 1 else {}
 
 
 def writes_commas(seen: Seen) -> bool:
