@@ -74,6 +74,8 @@ def test_a_target_with_as_many_narrow_columns_as_noise_allows_the_strongest_firs
     assert len(widest(2**7)) == 7
     assert widest(2**7) >= set("ghy")
     assert len(widest(2**4)) == 4
+    many = {**{f"x{k}": 2 for k in range(30)}, "y": 2}
+    assert 2 ** max(map(len, candidates(many, rho=1e9))) == wider.MOST_CELLS
 
 
 def test_how_much_is_kept_all_where_pairs_are_exact_less_where_scores_can_tell_and_else_nothing():

@@ -37,6 +37,8 @@ LESS = 0.5
 HIDDEN = 1.5
 """In a table of many narrow columns, the mean count is at least so many times the noise that FOR_WIDEST of the tables' budget would leave."""
 FOR_WIDEST = 0.4
+MOST_CELLS = 2**14
+"""Of such a table, so that its cost stays small."""
 PREDICTORS = 25
 """Of one target; several share the number of tables, at most 520."""
 NARROW = 3
@@ -56,7 +58,7 @@ def candidates(workload: Sequence[Query], released: Released, *, cells: int, rho
     axes, strengths = _axes(workload, released, cells=cells), _strengths(released)
     targets = [target for target in released.schema.targets if target in axes]
     noise = gaussian_stddev(workload[0], FOR_WIDEST * rho, unit=released.guarantee.unit)
-    most = released.rows / (HIDDEN * noise)
+    most = min(released.rows / (HIDDEN * noise), MOST_CELLS)
     found = dict.fromkeys(
         frozenset(names)
         for target in targets
