@@ -64,6 +64,16 @@ def test_the_whole_way(place):
     assert len(outcome.files["out/adjusted.csv"].splitlines()) == 801
 
 
+def test_without_trust_the_measures_are_met_whatever_their_noise(place):
+    """The paper's problem: at a small budget the compromise stays off the noisy target, `--trust off` does not."""
+    small, free = ("--epsilon", "0.1", "--delta", "1e-9"), ("--released", "off/released.json")
+    met = adjust(place, "--measures", "correlations: x, y", "--trust", "off", budget=small, out="off")
+    weighed = adjust(place, real=free, budget=(), out="auto")
+    off, auto = document(met, "off/adjust.json"), document(weighed, "auto/adjust.json")
+    assert off["klDivergence"] > auto["klDivergence"]
+    assert off["denoisingMoved"] < auto["denoisingMoved"]
+
+
 def test_again_at_no_cost_and_as_json(place):
     first = adjust(place, "--measures", "correlations: x, y")
     free = ("--released", "out/released.json")

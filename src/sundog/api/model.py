@@ -31,11 +31,12 @@ from sundog.domain.rows import Rows
 from sundog.domain.where import Where, condition_of
 from sundog.errors import UserError
 from sundog.evaluate.reading import open_synthetic
-from sundog.generate import Narrowing, ending_of
+from sundog.generate import Generator, Narrowing, ending_of
 from sundog.generate.stored import NotStorable
 from sundog.json_files import read_json
 from sundog.methods.checks import check_public, check_requests, unsupported
 from sundog.methods.loop import fit_released, sample
+from sundog.methods.own_generator import check_named, with_generator
 from sundog.methods.recipe import Recipe
 from sundog.methods.recipes import recipe_of
 from sundog.methods.settings import check_generator_settings, with_settings
@@ -80,16 +81,20 @@ class Model:
         settings: Mapping[str, Any] | None = None,
         ignore_unsupported: bool = False,
         schema: Schema | Mapping[str, Any] | str | Path | None = None,
+        generator: Generator[Any] | None = None,
     ) -> "Model":
         """Fit a method to earlier measurements: no private data, no cost. `public`: a public table to start from.
 
         `schema`: what was declared later (constraints, derived fields, formats); what was measured must stay as it was.
+        `generator`: one made in Python, in place of the method's own, such as `Particles(penalty=...)`; settings do not apply
+        to it, and the model cannot be saved, but its rows can.
         """
         released = released if schema is None else amended(released, Schema.of(schema))
         Fitting(method, settings, public, seed, ignore_unsupported)
         refuse_linked(released.schema, "Model.from_released")
         check_generator_settings(settings or {})
         recipe = with_settings(recipe_of(method), settings or {})
+        recipe = recipe if generator is None else with_generator(recipe, generator)
         queries = [measurement.query for measurement in released.measurements]
         check_requests(recipe, released.schema, queries=queries, ignore=ignore_unsupported)
         return _fitted(released, recipe, seed=fresh_seed() if seed is None else seed, public=public)
@@ -246,6 +251,7 @@ class Model:
         """
         target = Path(folder)
         check_saving(target)
+        check_named(self.recipe)
         save_measurements(target, self.released)
         settings: dict[str, Any] = {"format": FORMAT, "method": self.recipe.name, "seed": self.seed}
         if self.recipe.settings:

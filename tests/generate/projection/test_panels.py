@@ -1,5 +1,7 @@
 """The loss in pieces equals the loss as written down, its gradient the finite differences, and shapes stay few."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,9 +10,10 @@ import pytest
 from generate.projection.projection_cases import MIXED, mixed_rows, released
 from sundog.estimate.bins import leaves_of
 from sundog.generate.projection.adam import Problem, hard_matrix
+from sundog.generate.projection.forms import FORMS
 from sundog.generate.projection.forms.marginal import _add_tile, tile_panels
 from sundog.generate.projection.panels import add_panels
-from sundog.generate.projection.rap import SoftMaker, axes_of, held_frame, panels_of, targets_of
+from sundog.generate.projection.rap import SoftMaker, axes_of, held_frame, panels_of, soft_answer, targets_of
 from sundog.generate.projection.soft_table import SoftTable, known_of
 from sundog.generate.projection.starts import fresh_params
 from sundog.queries import AtLeast, BinaryTree, Cells, Marginal, Parity, Ranges, answer
@@ -132,6 +135,28 @@ def test_relaxations_are_exact_in_the_limit_of_certain_labels():
     rows = generator.sample(key_of(2), state, rows=60)
     for query in AGREEING:
         assert np.allclose(generator.answer(state, query), answer(query, rows) / 60, atol=1e-6), query.describe()
+
+
+def test_the_loss_of_sharp_sigmoids_is_that_of_the_exact_answers():
+    """In the limit of certain labels and steep sigmoids the relaxed loss of every class is the exact one."""
+    table, targets, problem = prepared(THRESHOLDS, numbers=True)
+    logits = table.params["logits"].items()
+    sure = {name: jnp.where(own == own.max(axis=0), 100.0, -100.0) for name, own in logits}
+    absent = {name: jnp.where(own > 0, 100.0, -100.0) for name, own in table.params["absent"].items()}
+    table = replace(table, params={**table.params, "logits": sure, "absent": absent})
+    steep = 1e6
+    matrix = problem.maker(table.params, problem.known, (steep, steep))
+    losses, _ = add_panels(matrix, problem.panels, sharpness=dict.fromkeys(SHARPNESS, steep))
+    exact = sum(
+        target.weight * np.square(soft_answer(table, target.query, maker=SoftMaker(table.frame)) - target.values).sum()
+        for target in targets
+    )
+    assert float(sum(losses.values())) == pytest.approx(exact, rel=0.01)
+
+
+def test_every_registered_form_is_tested_here():
+    tested = {type(query) for query in (*TABLES, *THRESHOLDS)}
+    assert tested == set(FORMS)
 
 
 def test_new_tables_of_later_rounds_compile_nothing():
