@@ -50,6 +50,33 @@ def test_what_is_known_of_a_column_counts_by_its_precision():
     assert np.abs(pooled.values - truth).sum() < np.abs(alone.values - truth).sum()
 
 
+def test_what_known_tables_say_of_a_column_counts_as_well():
+    query = Marginal.of(SCHEMA, "g")
+    truth = answer(query, REAL)
+    asked = measured(query, REAL, stddev=90.0, seed=3)
+    pair = measured(Marginal.of(SCHEMA, "g", "t"), REAL, stddev=3.0, seed=4)
+    (alone,) = column_estimates([asked], SCHEMA, rows=3000.0)
+    (pooled,) = column_estimates([asked], SCHEMA, known=[pair, asked], rows=3000.0)
+    assert pooled.query == alone.query
+    assert pooled.stddev < 10
+    assert np.abs(pooled.values - truth).max() < 20 < np.abs(alone.values - truth).max()
+
+
+def test_tables_cut_otherwise_than_the_bins_count_too():
+    random = np.random.default_rng(0)
+    numbers = {f"n{k}": random.integers(0, 100_000, 5000).tolist() for k in range(3)}
+    rows = open_table(numbers | {"few": [True] * 5000}).read(LONG)
+    own = [measured(q, rows, stddev=60.0, seed=4) for q in hierarchical(LONG) if q.columns == ("n0",)]
+    cut = Axis.cut(LONG.column("n0"), range(0, 100_000, 3331))
+    pair = measured(Marginal((cut, Axis.whole(LONG.column("few")))), rows, stddev=2.0, seed=5)
+
+    def error(known):
+        (made,) = column_estimates(own, LONG, known=known, rows=5000.0)
+        return np.abs(np.cumsum(made.values - answer(made.query, rows))).mean()
+
+    assert error([pair, *own]) < 0.5 * error(own)
+
+
 def test_a_known_column_that_was_not_asked_for_is_not_matched():
     asked = measured(Marginal.of(SCHEMA, "g"), REAL, stddev=3.0, seed=0)
     known = measured(Marginal.of(SCHEMA, "t"), REAL, stddev=3.0, seed=1)

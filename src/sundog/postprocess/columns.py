@@ -1,9 +1,9 @@
 """Single columns among the measures: all that was ever measured of a column, as one estimate to match.
 
-A column is counted at several resolutions, and the table's own making has often counted it before. Raw counts of rare labels
-and thin cells are mostly noise, and rows bent to them would be worse than they were. So what is matched is the best
-estimate from all of it (sundog.estimate.hierarchy): as fine as it is where it is short, else in bins (sundog.estimate.bins). Free: released
-values only.
+A column is counted at several resolutions, and the table's own making has often counted it before, alone and in tables with
+others. Raw counts of rare labels and thin cells are mostly noise, and rows bent to them would be worse than they were. So what is
+matched is the best estimate from all of it (sundog.estimate.hierarchy, sundog.estimate.pairs.margins): as fine as it is where it is
+short, else in bins (sundog.estimate.bins). Free: released values only.
 """
 
 import math
@@ -15,6 +15,9 @@ import numpy as np
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.estimate.bins import Bins, Leaves, coarsened, leaves_from
+from sundog.estimate.nonnegative import nonnegative
+from sundog.estimate.pairs.margins import Counts, Sums, pooled_column, table_sums
+from sundog.estimate.repeats import without_repeats
 from sundog.queries import Marginal
 from sundog.queries.marginal import one_way_axis
 from sundog.released import Measurement
@@ -35,19 +38,39 @@ def column_estimates(
     Measurements of the same queries that are `known` from elsewhere add to it.
     """
     asked = _by_column(measurements)
-    others = _by_column(m for m in known if not any(m is each for each in measurements))
-    leaves = {
-        name: leaves_from(schema.column(name), [*levels, *_alike(levels, others.get(name, []))], rows=rows)
-        for name, levels in asked.items()
-    }
+    others = [m for m in known if not any(m is each for each in measurements)]
+    alone, said = _by_column(others), table_sums(_tables(others), rows)
+    own = {name: [*levels, *_alike(levels, alone.get(name, []))] for name, levels in asked.items()}
+    leaves = {name: leaves_from(schema.column(name), levels, rows=rows) for name, levels in own.items()}
     most = _most(leaves)
     made = [m for m in measurements if one_way_axis(m.query) is None]
     for name, levels in asked.items():
         axis = _axis(leaves[name], most)
-        counts = np.rint(leaves[name].shares(axis) * rows).astype(np.int64)
-        stddev = leaves[name].stddev * rows * _joined(levels, axis)
-        made.append(replace(levels[0], query=Marginal((axis,)), values=counts, stddev=stddev))
+        counts, stddev = leaves[name].shares(axis) * rows, leaves[name].stddev * rows * _joined(levels, axis)
+        if name in said:
+            counts, better = _pooled(leaves[name], own[name], said[name], axis=axis, rows=rows)
+            stddev = min(stddev, better)
+        values = np.rint(counts).astype(np.int64)
+        made.append(replace(levels[0], query=Marginal((axis,)), values=values, stddev=stddev))
     return made
+
+
+def _pooled(
+    leaves: Leaves, own: Sequence[Measurement], said: Sequence[Sums], *, axis: Axis, rows: float
+) -> tuple[Counts, float]:
+    """The counts of a column's bins from its own measurements and the sums of tables, and the noise that they have on average."""
+    atoms = axis.refine(*(coarse for coarse, _, _ in said))
+    counts, spread = pooled_column(leaves, own, said, axis=atoms, rows=rows)
+    inside = atoms.parents(axis)
+    adding = (inside == np.arange(axis.size)[:, None]).astype(float)
+    held = nonnegative(adding @ counts, rows)
+    return held, math.sqrt(float(np.mean(np.diag(adding @ spread @ adding.T))))
+
+
+def _tables(measurements: Iterable[Measurement]) -> list[Measurement]:
+    """Those of several columns."""
+    tables = [m for m in without_repeats(measurements) if isinstance(m.query, Marginal)]
+    return [m for m in tables if len(m.query.columns) > 1]
 
 
 def _alike(levels: Sequence[Measurement], known: Sequence[Measurement]) -> list[Measurement]:

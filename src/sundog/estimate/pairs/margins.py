@@ -29,6 +29,8 @@ LEAST = 0.5
 
 Counts = Float[np.ndarray, " cells"]
 Covariance = Float[np.ndarray, "cells cells"]
+Sums = tuple[Axis, Counts, float]
+"""What tables say of a column on an axis: the counts, and their variance."""
 
 
 def pooled_margins(
@@ -40,16 +42,24 @@ def pooled_margins(
     for measurement in released.measurements:
         if one_way_axis(measurement.query) is not None:
             own.setdefault(measurement.query.columns[0], []).append(measurement)
-    said = _sums(tables, rows)
+    said = table_sums(tables, rows)
     margins = {}
     for name, axis in axes.items():
-        counts = leaves[name].shares(axis) * rows
-        spread = known(counts, own.get(name, ()), axis=axis, rows=rows)
-        for coarse, sums, variance in said.get(name, []):
-            counts, spread = _corrected(counts, spread, _adding(axis, coarse), sums=sums, variance=variance)
+        counts, _ = pooled_column(leaves[name], own.get(name, ()), said.get(name, ()), axis=axis, rows=rows)
         held = np.maximum(nonnegative(counts, rows), LEAST)
         margins[name] = held * rows / held.sum()
     return margins
+
+
+def pooled_column(
+    leaves: Leaves, own: Sequence[Measurement], said: Sequence[Sums], *, axis: Axis, rows: float
+) -> tuple[Counts, Covariance]:
+    """One column's counts on an axis that all its tables' axes are coarser than, and how well they are known."""
+    counts = leaves.shares(axis) * rows
+    spread = known(counts, own, axis=axis, rows=rows)
+    for coarse, sums, variance in said:
+        counts, spread = _corrected(counts, spread, _adding(axis, coarse), sums=sums, variance=variance)
+    return counts, spread
 
 
 def known(counts: Counts, own: Sequence[Measurement], *, axis: Axis, rows: float) -> Covariance:
@@ -65,7 +75,7 @@ def known(counts: Counts, own: Sequence[Measurement], *, axis: Axis, rows: float
     return spread
 
 
-def _sums(tables: Sequence[Measurement], rows: float) -> dict[str, list[tuple[Axis, Counts, float]]]:
+def table_sums(tables: Sequence[Measurement], rows: float) -> dict[str, list[Sums]]:
     """For every column and axis the mean sums of the tables that hold them, and their variance; finest axes first."""
     found: dict[Axis, list[tuple[Counts, float]]] = {}
     for measurement in tables:
@@ -74,7 +84,7 @@ def _sums(tables: Sequence[Measurement], rows: float) -> dict[str, list[tuple[Ax
             others = tuple(other for other in range(table.ndim) if other != place)
             sums = table.sum(axis=others) + (rows - table.sum()) / axis.size
             found.setdefault(axis, []).append((sums, measurement.stddev**2 * table.size / axis.size))
-    said: dict[str, list[tuple[Axis, Counts, float]]] = {}
+    said: dict[str, list[Sums]] = {}
     for axis in sorted(found, key=lambda axis: -axis.size):
         precision = sum(1 / variance for _, variance in found[axis])
         mean = np.sum([sums / variance for sums, variance in found[axis]], axis=0) / precision
