@@ -1,6 +1,6 @@
 """RAP's own figures with our RAP, beside our other methods: errors of the ROUNDED rows on Adult, CPU seconds and memory.
 
-    python benchmarks/rap.py [--parts reach cells epsilon workload rounds rows oversampling] [--seeds 3] [--json]
+    python benchmarks/rap.py [--parts reach cells epsilon workload rounds disjunctions rows oversampling] [--seeds 3] [--json]
 
 - reach: 64 random three-way marginals (449,487 cells) at epsilon 1, n' = 1000; every method measures what it usually does.
 - cells: a workload of 19 million cells (64 five-way marginals), two rounds of two; it has to run.
@@ -8,6 +8,8 @@
 - workload: the workload itself measured, more and more marginals, at epsilon 0.1 and 0.05 (Figures 3 and 4).
 - rounds: 64 three-way marginals measured at once, by ten rounds of three tables, by ten of a hundred cells, and all of them in as
   many rounds, against epsilon (the idea of Algorithm 2, under Figures 2 to 4).
+- disjunctions: 64 tables of 1-out-of-3 queries against epsilon (Figure 10), answered by rows fitted to pairs, as by default, and by
+  rows fitted to the queries themselves.
 - rows: error and CPU seconds against the number of soft rows n' (Figure 6).
 - oversampling: the error before rounding and after rounding every soft row this many times (Figure 5b).
 
@@ -15,7 +17,7 @@ The paper measures single cells over rounds and reports the largest error; we me
 Needs the public tables in ../shared/data beside the repository. A second call does only what is missing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,6 +44,11 @@ PARTS = {
         Case(f"rounds-{how}-{epsilon}", {"part": "rounds", "how": how, "epsilon": epsilon})
         for epsilon in EPSILONS
         for how in ("at once", "tables", "cells", "every table")
+    ],
+    "disjunctions": [
+        Case(f"disjunctions-{how}-{epsilon}", {"part": "disjunctions", "how": how, "epsilon": epsilon})
+        for epsilon in EPSILONS
+        for how in ("pairs", "asked")
     ],
     "rows": [Case(f"rows-{rows}", {"part": "rows", "rows": rows}) for rows in (50, 200, 1000, 2000)],
     "oversampling": [Case("oversampling", {"part": "oversampling"})],
@@ -111,25 +118,47 @@ def workload(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """Figures 3 and 4: the workload itself measured at once."""
     from sundog.select import Everything
 
-    return _asked(Everything(), marginals=settings["marginals"], epsilon=settings["epsilon"], seed=seed)
+    def asked(schema: Any) -> Any:
+        return random_marginals(schema, marginals=settings["marginals"], bins=10)
+
+    return _asked(Everything(), asked, epsilon=settings["epsilon"], seed=seed)
 
 
 def rounds(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """Algorithm 2 against one shot."""
     from sundog.select import Adaptive
 
-    return _asked(Adaptive(**ROUNDS[settings["how"]]), epsilon=settings["epsilon"], seed=seed)
+    def asked(schema: Any) -> Any:
+        return random_marginals(schema, bins=10)
+
+    return _asked(Adaptive(**ROUNDS[settings["how"]]), asked, epsilon=settings["epsilon"], seed=seed)
 
 
-def _asked(rule: Any, *, epsilon: float, seed: int, marginals: int = 64) -> dict[str, float]:
-    """Three-way marginals chosen by this rule, numbers in 8 derived bins: the errors of all of them."""
+def disjunctions(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """Figure 10: at least one of three columns agrees."""
+    from sundog.methods.recipes import recipe_of
+    from sundog.queries import AtLeast
+    from sundog.select import Everything
+
+    def asked(schema: Any) -> Any:
+        return tuple(AtLeast(marginal, 1) for marginal in random_marginals(schema, bins=10))
+
+    if settings["how"] == "asked":
+        return _asked(Everything(), asked, epsilon=settings["epsilon"], seed=seed)
+    schema, table, _ = adult()
+    _, rows, spent = synthesised(schema, table, recipe=recipe_of("rap"), epsilon=settings["epsilon"], seed=seed)
+    return rounded_errors(schema, table, asked(schema), rows=rows) | spent
+
+
+def _asked(rule: Any, asked: Callable[[Any], Any], *, epsilon: float, seed: int) -> dict[str, float]:
+    """Queries of three columns chosen by this rule, numbers in 8 derived bins: the errors of all of them."""
     from sundog.estimate.bins import Bins
     from sundog.generate import RelaxedProjection
     from sundog.methods.recipe import First, Recipe
     from sundog.methods.workloads import one_way
 
     schema, table, _ = adult()
-    queries = random_marginals(schema, marginals=marginals, bins=10)
+    queries = asked(schema)
     recipe = Recipe(
         "rap", "", lambda _: queries, rule, RelaxedProjection(), first=First(one_way, share=0.2), bins=Bins(8)
     )
@@ -167,8 +196,8 @@ def oversampling(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 
 TASKS = {
-    "reach": reach, "cells": cells, "epsilon": epsilon, "workload": workload, "rounds": rounds, "rows": soft_rows,
-    "oversampling": oversampling,
+    "reach": reach, "cells": cells, "epsilon": epsilon, "workload": workload, "rounds": rounds,
+    "disjunctions": disjunctions, "rows": soft_rows, "oversampling": oversampling,
 }  # fmt: skip
 
 
@@ -206,8 +235,8 @@ def pictures(cases: Sequence[Case], lines: Mapping[str, Any]) -> dict[str, tuple
         elif settings["part"] == "workload":
             name = f"epsilon {settings['epsilon']}"
             point("workload", "marginals", name, settings["marginals"], numbers["max"])
-        elif settings["part"] == "rounds":
-            point("rounds", "epsilon", settings["how"], settings["epsilon"], numbers["max"])
+        elif settings["part"] in ("rounds", "disjunctions"):
+            point(settings["part"], "epsilon", settings["how"], settings["epsilon"], numbers["max"])
         elif settings["part"] == "rows":
             point("rows", "soft rows", "TV", settings["rows"], numbers["tv"])
         elif settings["part"] == "oversampling":
