@@ -89,6 +89,15 @@ WRONG = {
     "no schema": (lambda d: resource(d, 1).pop("schema"), "has no schema"),
     "an unknown unit": (lambda d: d.update(privacyUnit="towns"), "no private table"),
     "an unknown order": (lambda d: resource(d, 2).update(orderBy=["when"]), "'when' is not among"),
+    "an order by labels": (lambda d: resource(d, 1).update(orderBy=["id", "sex"]), "cannot be ordered by 'sex'"),
+    "a parent that is not there": (
+        lambda d: resource(d, 1)["schema"].update(foreignKeys=below("houses")),
+        "'persons' refers to 'houses', which the package does not have",
+    ),
+    "a parent that is not there, of a known root": (
+        lambda d: (d.update(privacyUnit="homes"), resource(d, 1)["schema"].update(foreignKeys=below("houses"))),
+        "'persons' refers to 'houses', which the package does not have",
+    ),
     "keys that are no list": (
         lambda d: resource(d, 1)["schema"].update(foreignKeys=5),
         "foreignKeys: it must be a list",

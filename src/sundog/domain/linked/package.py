@@ -60,7 +60,7 @@ class Package:
         """A package from a Data Package document."""
         resources = _resources(document)
         root = _root(document, resources)
-        links = {name: _parent(resource, resources, root=root) for name, resource in resources.items()}
+        links = {name: _parent(document, resource, resources, root=root) for name, resource in resources.items()}
         ordered = _parents_first(root, links)
         tables = tuple(read_table(resources[name], links[name]) for name in ordered)
         _check_references(tables)
@@ -117,6 +117,7 @@ def _root(document: Mapping[str, Any], resources: Mapping[str, Mapping[str, Any]
         raise UserError(
             f"package: {len(free)} tables have no parent ({_listed(free)}); a tree has one root. Name it under 'privacyUnit' "
             'and link the others by foreignKeys, or mark reference tables as "public": true.'
+            + "".join(_lost(document, resources[name]) for name in free)
         )
     return free[0]
 
@@ -132,7 +133,18 @@ def _links(resource: Mapping[str, Any], resources: Mapping[str, Any]) -> list[tu
     return found
 
 
-def _parent(resource: Mapping[str, Any], resources: Mapping[str, Any], *, root: str) -> tuple[str, str, str] | None:
+def _lost(document: Mapping[str, Any], resource: Mapping[str, Any]) -> str:
+    """Which foreign keys refer to tables that the package does not have, in words."""
+    references = [key.get("reference") for key in resource["schema"].get("foreignKeys", ()) if isinstance(key, Mapping)]
+    named = [each["resource"] for each in references if isinstance(each, Mapping) and "resource" in each]
+    known = [each["name"] for each in document["resources"]]
+    lost = [str(name)[:60] for name in named if name not in known]
+    return f" {resource['name']!r} refers to {_listed(lost)}, which the package does not have." if lost else ""
+
+
+def _parent(
+    document: Mapping[str, Any], resource: Mapping[str, Any], resources: Mapping[str, Any], *, root: str
+) -> tuple[str, str, str] | None:
     """Own field, parent table and its field; None for the root."""
     name, links = resource["name"], _links(resource, resources)
     if name == root:
@@ -143,6 +155,7 @@ def _parent(resource: Mapping[str, Any], resources: Mapping[str, Any], *, root: 
         raise UserError(
             f"table {name!r}: it has {len(links)} foreign keys to private tables; every table but the root {root!r} needs "
             'exactly one parent. Mark reference tables as "public": true, or leave the table out.'
+            + _lost(document, resource)
         )
     return links[0]
 

@@ -131,7 +131,14 @@ def _order(resource: Mapping[str, Any], schema: Schema) -> str | None:
         if name not in known:
             raise UserError(f"table {resource['name']!r} orderBy: {name!r} is not among its fields.")
     numeric = [column.name for column in schema.columns if isinstance(column, Numeric) and column.distance is None]
-    return next((name for name in given if name in numeric), None)
+    found = next((name for name in given if name in numeric), None)
+    labels = [name for name in given if name in schema.names]
+    if found is None and labels:
+        raise UserError(
+            f"table {resource['name']!r} orderBy: rows cannot be ordered by {labels[0]!r}; name a number, a date or a time, or leave "
+            "orderBy out."
+        )
+    return found
 
 
 def keys_of(table: LinkedTable) -> dict[str, Any]:
