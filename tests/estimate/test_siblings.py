@@ -1,4 +1,4 @@
-"""Columns of siblings without an order are drawn towards those of all rows, as far as their noise allows."""
+"""Columns of siblings without an order are drawn towards those of all rows, as far as their noise allows; tables of rows support those of siblings."""
 
 from dataclasses import replace
 
@@ -7,8 +7,10 @@ import numpy as np
 from sundog.domain import Categorical, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
-from sundog.estimate.bins import Leaves
-from sundog.estimate.siblings import drawn_to_rows
+from sundog.estimate.bins import Leaves, leaves_of
+from sundog.estimate.pairs.factors import Excess
+from sundog.estimate.pairs.pool import pool
+from sundog.estimate.siblings import drawn_to_rows, of_both_siblings
 from sundog.queries import Marginal
 from sundog.released import Guarantee, Measurement, Released
 
@@ -58,3 +60,40 @@ def test_tables_and_columns_of_which_rows_say_nothing_stay_as_they_are():
     assert drawn_to_rows(both, rows()).measurements[1] is table
     assert drawn_to_rows(before, rows(stddev=0.0)).measurements == before.measurements
     assert drawn_to_rows(before, {}).measurements == before.measurements
+
+
+PARENT, PLACE = Categorical("h.kind", KIND.labels), Categorical("p.#place", tuple("abc"))
+
+
+def alike(stddev):
+    """A table of two columns that agree half of the time, with noise."""
+    counts = ROOTS * (0.5 * np.diag(SHARES) + 0.5 * np.outer(SHARES, SHARES))
+    return counts + np.random.default_rng(2).normal(0, stddev, counts.shape)
+
+
+def of_parent(stddev):
+    """What a table of a row's kind and its parent's says beyond independence."""
+    axes = Axis.whole(KIND), Axis.whole(PARENT)
+    return Excess(axes, alike(stddev) - ROOTS * np.outer(SHARES, SHARES), stddev)
+
+
+def test_tables_of_rows_are_taken_for_both_siblings_and_places_for_none():
+    place = Excess((Axis.whole(KIND), Axis.whole(PLACE)), np.zeros((20, 3)), NOISE)
+    first, second = of_both_siblings([of_parent(NOISE), place], [KIND.name], scale=0.5)
+    assert [axis.column for axis in first.axes] == ["p.kind", "h.kind"]
+    assert [axis.column for axis in second.axes] == ["p.kind@2", "h.kind"]
+    assert first.stddev == second.stddev == NOISE / 2
+    np.testing.assert_allclose(second.counts, of_parent(NOISE).counts / 2)
+
+
+def test_what_a_parent_tells_of_both_siblings_takes_noise_off_their_table():
+    counts = np.rint(alike(NOISE).ravel()).astype(np.int64)
+    table = Measurement(Marginal((Axis.whole(KIND), Axis.whole(OTHER))), counts, NOISE, "r")
+    before = released(SHARES, KIND, OTHER)
+    pairs = before.with_measurements((*before.measurements, table))
+    leaves = {**leaves_of(pairs), PARENT.name: Leaves(PARENT, Axis.whole(PARENT), SHARES, stddev=0.001)}
+    truth = alike(0.0).ravel() / ROOTS
+    related = of_both_siblings([of_parent(NOISE / 4)], [KIND.name], scale=1.0)
+    alone, supported = (pool(pairs, leaves, related=each).tables for each in ((), related))
+    errors = [0.5 * np.abs(values / values.sum() - truth).sum() for ((_, values, _),) in (alone, supported)]
+    assert errors[1] < 0.9 * errors[0]

@@ -12,7 +12,7 @@ from privacy.stand_ins import MemoryLedger
 from sundog.domain.linked.structure import pairs_of, within
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
-from sundog.generate.linked import linked_search, moves
+from sundog.generate.linked import child, moves
 from sundog.generate.linked import tables as kernel
 from sundog.generate.linked.allowed import Allowed
 from sundog.generate.linked.counts import Counts
@@ -55,11 +55,31 @@ def test_the_whole_budget_is_spent_and_not_more(fitted):
 def test_columns_of_siblings_are_drawn_to_rows_only_where_they_have_no_order(fitted, monkeypatch):
     _, released, _ = fitted
     asked = []
-    monkeypatch.setattr(
-        linked_search, "drawn_to_rows", lambda pairs, rows: asked.append(pairs.schema.names[0]) or pairs
-    )
+    monkeypatch.setattr(child, "drawn_to_rows", lambda pairs, rows: asked.append(pairs.schema.names[0]) or pairs)
     fit_tables(key_of(2), released, search=LinkedSearch(passes=1))
     assert {name.split(".")[0] for name in asked} == {"persons", "cards"}  # visits are a sequence
+
+
+def test_rows_support_siblings_and_a_sequence_is_told_by_place_and_number(fitted, monkeypatch):
+    _, released, _ = fitted
+    both, together = child.of_both_siblings, child.together
+    supported, told = [], []
+
+    def of_both_siblings(rows, own, *, scale):
+        made = both(rows, own, scale=scale)
+        supported.append((own[0].split(".")[0], len(made)))
+        return made
+
+    def by_place(tables, **more):
+        told.append(len(tables))
+        return together(tables, **more)
+
+    monkeypatch.setattr(child, "of_both_siblings", of_both_siblings)
+    monkeypatch.setattr(child, "together", by_place)
+    fit_tables(key_of(2), released, search=LinkedSearch(passes=1))
+    assert {name for name, number in supported if number} == {"persons", "visits", "cards"}
+    assert told
+    assert min(told) > 1
 
 
 def test_links_hold_and_bounds_too(fitted):

@@ -42,6 +42,8 @@ KEPT = 0.5
 """How much of what cleaning takes off a table of a target that is a number is put back, where there is little noise."""
 NOISY = 0.3
 """Half of that where the noise moves this share of the rows."""
+LEAST = 1e-9
+"""No cell of a column is taken to have a smaller share."""
 MEAN_ABSOLUTE = math.sqrt(2 / math.pi)
 """Of a standard normal variable."""
 
@@ -50,7 +52,8 @@ MEAN_ABSOLUTE = math.sqrt(2 / math.pi)
 class Pooled:
     """Every column's axis and pooled counts, and every table's cleaned counts with the noise it was measured with.
 
-    `tables` are those of pairs, `wider` those of more columns, `joined` those of joined cells, as measured; `near` are pairs of labels of which one all but fixes a target.
+    `tables` are those of pairs, `wider` those of more columns, `joined` those of joined cells, as measured; `near` are pairs of labels of which one all but fixes a target;
+    `excesses` is what the tables of pairs say beyond independence, as measured.
     """
 
     axes: dict[str, Axis]
@@ -59,6 +62,7 @@ class Pooled:
     wider: tuple[tuple[Marginal, Float[np.ndarray, " cells"], float], ...] = ()
     near: frozenset[tuple[str, ...]] = frozenset()
     joined: tuple[tuple[Joined, Float[np.ndarray, " cells"], float], ...] = ()
+    excesses: tuple[Excess, ...] = ()
 
     @property
     def known(self) -> Known:
@@ -66,10 +70,17 @@ class Pooled:
         return Known(self.axes, self.margins, [(query, counts) for query, counts, _ in self.tables])
 
 
-def pool(released: Released, leaves: Mapping[str, Leaves], *, public: Sequence[Measurement] = ()) -> Pooled:
+def pool(
+    released: Released,
+    leaves: Mapping[str, Leaves],
+    *,
+    public: Sequence[Measurement] = (),
+    related: Sequence[Excess] = (),
+) -> Pooled:
     """Pooled margins and cleaned tables of all that was measured of several columns.
 
     `public` are tables of pairs by a public table (sundog.estimate.pairs.public), of the margins that are known without them.
+    `related` is what tables of other views say beyond independence: they are not cleaned, but take part in what all tables say together.
     """
     tables = [m for m in without_repeats(released.measurements) if isinstance(m.query, Marginal)]
     tables = [m for m in tables if len(m.query.columns) > 1]
@@ -80,7 +91,10 @@ def pool(released: Released, leaves: Mapping[str, Leaves], *, public: Sequence[M
     paired = without_repeats([*(m for m in tables if len(m.query.columns) == 2), *public])
     means = [name for name in released.schema.targets if isinstance(released.schema.column(name), Numeric)]
     near = {columns: by for columns, by in near_targets(released, leaves).items() if not set(means) & set(columns)}
-    pairs = replace(margins, tables=_tables(paired, margins, means=means, near=near), near=frozenset(near))
+    excesses = tuple(_excess(m, _independent(_sides(m, margins))) for m in paired)
+    margins = replace(margins, near=frozenset(near), excesses=excesses)
+    common = _common(margins, related, leaves)
+    pairs = replace(margins, tables=_tables(paired, margins, common=common, means=means, near=near))
     wider = [m for m in tables if len(m.query.columns) > 2]
     return replace(pairs, wider=tuple(_wider(measurement, pairs.known) for measurement in wider))
 
@@ -105,18 +119,33 @@ def _finest(released: Released, tables: list[Measurement]) -> dict[str, Axis]:
     }
 
 
+def _common(pooled: Pooled, related: Sequence[Excess], leaves: Mapping[str, Leaves]) -> list[Float[np.ndarray, "a b"]]:
+    """For every table of pairs the part of its dependence that all tables support, related ones too."""
+    if not pooled.excesses:
+        return []
+    axes = dict(pooled.axes)
+    for axis in (axis for table in related for axis in table.axes):
+        axes[axis.column] = axes.get(axis.column, axis).refine(axis)
+    shares = {name: margin / margin.sum() for name, margin in pooled.margins.items()}
+    finer = [name for name, axis in axes.items() if axis != pooled.axes.get(name)]
+    shares |= {name: np.maximum(leaves[name].shares(axes[name]), LEAST) for name in finer}
+    return common_dependence([*pooled.excesses, *related], axes=axes, shares=shares)[: len(pooled.excesses)]
+
+
 def _tables(
-    pairs: list[Measurement], pooled: Pooled, *, means: Collection[str], near: Mapping[tuple[str, ...], str]
+    pairs: list[Measurement],
+    pooled: Pooled,
+    *,
+    common: list[Float[np.ndarray, "a b"]],
+    means: Collection[str],
+    near: Mapping[tuple[str, ...], str],
 ) -> tuple[tuple[Marginal, Float[np.ndarray, " cells"], float], ...]:
     """The tables, cleaned of noise."""
     if not pairs:
         return ()
     sides = [_sides(measurement, pooled) for measurement in pairs]
-    excesses = [_excess(m, _independent(side)) for m, side in zip(pairs, sides, strict=True)]
-    shares = {name: margin / margin.sum() for name, margin in pooled.margins.items()}
-    common = common_dependence(excesses, axes=pooled.axes, shares=shares)
     raw = [_put_back(m, means=means, rows=float(side[0].sum())) for m, side in zip(pairs, sides, strict=True)]
-    views = [_View(*each) for each in zip(sides, excesses, common, raw, strict=True)]
+    views = [_View(*each) for each in zip(sides, pooled.excesses, common, raw, strict=True)]
     cleaned = [view.cleaned() for view in views]
     wide = [k for k, view in enumerate(views) if min(view.common.shape) > 1]
     held = trends(

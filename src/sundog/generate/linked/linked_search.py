@@ -13,7 +13,6 @@ from sundog.domain.linked.structure import above_of, pairs_of, sequence_places, 
 from sundog.domain.linked.table import LinkedTable
 from sundog.domain.linked.views import LinkedSchema, View, count_name, first_name, table_columns
 from sundog.estimate.bins import leaves_of
-from sundog.estimate.siblings import drawn_to_rows
 from sundog.generate.linked.bonds import Bonds
 from sundog.generate.linked.child import Child, Seen, fit_child
 from sundog.generate.linked.rows import LinkedRows, TableRows, values_of
@@ -88,11 +87,11 @@ class LinkedSearch:
         root = above_of(schema.package, parents, table=table.name, above=schema.package.root.name)
         ties, pair_roots = family_of(parent, root, siblings)
         bonds = _bonds(schema, table, tables, parents)
-        seen, between = Seen.of(of_view(released, view), roots=len(np.unique(root))), None
+        rows = of_view(released, view)
+        seen, between = Seen.of(rows, roots=len(np.unique(root))), None
         if siblings is not None and pair_roots:
             pairs = of_view(released, siblings)
-            pairs = pairs if siblings.ordered else drawn_to_rows(pairs, seen.leaves)
-            between = Seen.of(pairs, roots=pair_roots)
+            between = Seen.of_siblings(pairs, siblings, roots=pair_roots, rows=rows, seen=seen)
         child = Child(table, bonds, view=view, rows=seen, siblings=between)
         fit_key, pace_key = split(key, 2)
         free = fit_child(fit_key, child, given, family=ties, effort=(self.passes, self.tolerance))
