@@ -128,14 +128,17 @@ def test_a_release_without_children_is_verified_remade_and_evaluated(frames, tmp
     assert "In short" in page
     assert "<summary>The values" in page
     schema = ["--schema", str(tmp_path / "datapackage.json")]
-    assert (
-        CliRunner()
-        .invoke(app, ["evaluate", "--real", str(tmp_path), "--synthetic", str(out), *schema, *ledger])
-        .exit_code
-        == 0
-    )
+    compared = CliRunner().invoke(app, ["evaluate", "--real", str(tmp_path), "--synthetic", str(out), *schema, *ledger])
+    assert compared.exit_code == 0
+    assert "not compared: 'persons'" in compared.output
     remade = CliRunner().invoke(app, ["generate", str(out / "released.json"), "-o", str(tmp_path / "again")])
     assert remade.exit_code == 0
+
+
+def test_the_file_of_one_table_is_refused(frames, tmp_path):
+    write(tmp_path, frames)
+    with pytest.raises(UserError, match="is no folder; give the folder in which all tables lie"):
+        synthesizer(tmp_path).fit(tmp_path / "persons.csv")
 
 
 def test_keys_with_odd_characters_in_a_database(frames, tmp_path):

@@ -3,7 +3,7 @@
 The real tables come through the one door that writes the disclosure into the ledger first (private.disclose).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from sundog.domain import Schema
 from sundog.domain.linked.reading import declared
 from sundog.domain.linked.views import LinkedSchema
 from sundog.errors import UserError
-from sundog.evaluate.linked import LinkedScore, linked_scores
+from sundog.evaluate.linked import LinkedScore, Viewed, linked_scores
 from sundog.evaluate.reading import open_synthetic
 from sundog.private.account_name import account_name
 from sundog.private.disclose import BRAND, disclose_views
@@ -32,6 +32,8 @@ class LinkedEvaluation:
     dataset: str
     scores: tuple[LinkedScore, ...]
     floor: tuple[LinkedScore, ...]
+    rowless: tuple[str, ...] = ()
+    """Tables that have no rows on one side, so that most figures are left out."""
 
     def to_json(self) -> dict[str, Any]:
         """Everything, as plain JSON."""
@@ -40,6 +42,7 @@ class LinkedEvaluation:
             "dataset": self.dataset,
             "scores": [_plain(score) for score in self.scores],
             "childrenDealtToRandomParents": [_plain(score) for score in self.floor],
+            "tablesWithoutRows": list(self.rowless),
         }
 
     def to_lines(self) -> list[str]:
@@ -51,9 +54,11 @@ class LinkedEvaluation:
             shown = "-" if floor is None else f"{floor:.4f}"
             name = f"{score.name} ({score.better} is better)"
             lines.append(f"{score.table:<20}{name:<34}{score.value:>10.4f}{shown:>18}")
+        named = ", ".join(repr(name) for name in self.rowless)
         return [
             *lines,
             "",
+            *([f"Without rows in the real or in the synthetic tables, so not compared: {named}."] if named else []),
             "Dealt at random: the real tables, with the rows of each child table given to random parents.",
         ]
 
@@ -96,7 +101,13 @@ def evaluate_linked(
     held = disclose_views(private, public, purpose="evaluation", dataset=account, ledger=opened)
     scores = linked_scores(public, real=held, synthetic=made, learning=learning)
     floor = linked_scores(public, real=held, synthetic=held.dealt(key_of(seed)), learning=learning)
-    return LinkedEvaluation(BRAND, account, tuple(scores), tuple(floor))
+    return LinkedEvaluation(BRAND, account, tuple(scores), tuple(floor), _rowless(public, (held, made)))
+
+
+def _rowless(schema: LinkedSchema, sides: Sequence[Viewed]) -> tuple[str, ...]:
+    """The tables that have no rows on some side."""
+    names = [table.name for table in schema.package.tables]
+    return tuple(name for name in names if not all(len(side.parents_of(name)[0]) for side in sides))
 
 
 def _synthetic(schema: LinkedSchema, given: Any) -> dict[str, Any]:

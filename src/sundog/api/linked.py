@@ -106,6 +106,11 @@ def located(package: Package, data: Any) -> dict[str, Any]:
     place = Path(data)
     if is_address(str(data)) or place.suffix.lower() in DATABASE:
         return {table.name: (str(data), f"SELECT * FROM {identifier(table.name)}") for table in _read_from(package)}
+    if not place.is_dir() and place.suffix.lower() != ".json":
+        raise UserError(
+            f"linked tables: {str(data)!r} is no folder; give the folder in which all tables lie, the path of a datapackage.json, "
+            "or a database."
+        )
     folder = place if place.is_dir() else place.parent
     return {table.name: str(_file(folder, table.name, table.path)) for table in _read_from(package)}
 

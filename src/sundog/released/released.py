@@ -109,7 +109,8 @@ class Released:
     @staticmethod
     def load(path: str | Path) -> "Released":
         """Read the JSON file."""
-        document = read_json(path, what="released measurements", absent="write them with: sundog measure")
+        absent = "write them with: sundog measure, or give the released.json of a release"
+        document = read_json(path, what="released measurements", absent=absent)
         if document.get("format") != FORMAT:
             raise UserError(
                 f"{str(path)!r} is not a file of released measurements of format {FORMAT!r}, which this version reads."
