@@ -10,7 +10,7 @@ import stays
 import sundog
 from sundog.domain import Schema
 from sundog.domain.columns import Categorical, Numeric
-from sundog.domain.drafting.relations import Candidate, _outwards, candidates, without_circles
+from sundog.domain.drafting.relations import Candidate, _outwards, candidates, round_between, without_circles
 from sundog.domain.review import Review
 from sundog.sources import open_table
 
@@ -85,6 +85,44 @@ def test_a_draft_proposes_offsets_that_are_narrow(wide, tmp_path):
     assert plain["discharged"]["relativeTo"] == "admitted"
     assert plain["discharged"]["offset"]["minimum"] == 0
     assert plain["discharged"]["offset"]["maximum"] % 10 == 0, "rounded outwards"
+
+
+def numbers(*, seed: int = 1) -> dict[str, list]:
+    """Delays, what is called late, the group of a body mass index, and flags that only nearly follow."""
+    random = np.random.default_rng(seed)
+    delay, mass = random.integers(-20, 90, ROWS), random.integers(15_00, 45_00, ROWS)
+    group = np.array(["thin", "usual", "heavy"])[np.digitize(mass, [18_50, 25_00])]
+    known = random.random(ROWS) < 0.9
+    return {
+        "delay": delay.tolist(),
+        "late": np.where(delay > 15, "yes", "no").tolist(),
+        "mass": [value / 100 if seen else None for value, seen in zip(mass, known, strict=True)],
+        "group": [str(name) if seen else None for name, seen in zip(group, known, strict=True)],
+        "early": np.where((delay < 0) ^ (np.arange(ROWS) == 7), "yes", "no").tolist(),
+    }
+
+
+def test_labels_of_ranges_of_a_number_are_proposed_with_round_cuts(tmp_path):
+    fields, _ = drafted(pa.table(numbers()), tmp_path)
+    assert fields["late"]["derived"] == "delay >= 16"
+    assert fields["late"]["trueValues"] == ["yes"]
+    assert fields["group"]["derived"] == "choose(cut(mass, 18.5, 25), 'thin', 'usual', 'heavy')"
+    assert "derived" not in fields["early"], "one row disagrees"
+
+
+def test_a_label_that_is_missing_elsewhere_is_no_range(tmp_path):
+    table = numbers()
+    table["group"][table["group"].index("thin")] = None
+    fields, _ = drafted(pa.table(table), tmp_path)
+    assert "derived" not in fields["group"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "found"),
+    [(15, 16, 16), (24_98, 25_03, 25_00), (0, 7, 5), (-12, -3, -10), (99, 104, 100), (-1, 3, 0)],
+)
+def test_cuts_are_the_roundest_that_divide(low, high, found):
+    assert round_between(low, high) == found
 
 
 def test_an_offset_is_never_proposed_from_a_field_that_may_be_missing_for_one_that_may_not(tmp_path):

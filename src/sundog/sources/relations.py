@@ -6,10 +6,11 @@ exactly, missing cells too.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from sundog.domain import Column, Numeric, Schema
-from sundog.domain.drafting.relations import FEWEST_ROWS, MOST_KEYS, Candidate, Spread
+from sundog.domain import Categorical, Column, Numeric, Schema
+from sundog.domain.drafting.relations import FEWEST_ROWS, MOST_KEYS, Candidate, Spread, round_between
 from sundog.domain.grids import ratio
 from sundog.sources.duck import DuckTable
 from sundog.sources.encode import FARTHEST, code_or_null, units_sql
@@ -23,7 +24,7 @@ LOOKUP = "list(DISTINCT {{'key': {key}, 'value': {value}}}) FILTER ({key} IS NOT
 
 @dataclass(frozen=True)
 class Proved:
-    """A form that holds in every row; of a lookup the pairs of codes that occur."""
+    """A form that holds in every row; of a lookup the pairs of codes that occur, of ranges where each begins and its label's code."""
 
     candidate: Candidate
     pairs: tuple[tuple[int, int], ...] = ()
@@ -78,15 +79,37 @@ class Related:
         )
 
     def _counted(self, candidate: Candidate) -> list[str]:
-        """Of a form, how many rows differ and how many have a value; of a lookup its pairs, and how many rows."""
+        """Of a form, how many rows differ and how many have a value; of others what `_judged` looks at, and how many rows."""
         target, sources = self.named[candidate.target.name], [self.named[each.name] for each in candidate.sources]
         if candidate.form == "lookup":
             return [LOOKUP.format(key=sources[0], value=target), f"count({target})"]
+        if candidate.form == "ranges":
+            return [_ends(candidate, target, sources[0]), f"count({target})"]
         form = _form(candidate, sources)
         return [f"count(*) FILTER ({target} IS DISTINCT FROM ({form}))", f"count({target})"]
 
 
+def _ends(candidate: Candidate, target: str, source: str) -> str:
+    """A list: how many rows have only one of both, then the lowest and the highest number of every label."""
+    labels = range(len(candidate.target.labels) if isinstance(candidate.target, Categorical) else 0)
+    ends = [f"{end}({source}) FILTER ({target} = {code})" for code in labels for end in ("min", "max")]
+    return f"[count(*) FILTER (({target} IS NULL) <> ({source} IS NULL)), {', '.join(ends)}]"
+
+
+def _ranges(candidate: Candidate, ends: Sequence[int | None], filled: int) -> Proved | None:
+    """Labels whose numbers lie apart, each above the one before."""
+    alone, found = ends[0], list(zip(ends[1::2], ends[2::2], strict=True))
+    spans = sorted((low, high, code) for code, (low, high) in enumerate(found) if low is not None and high is not None)
+    apart = all(before[1] < after[0] for before, after in pairwise(spans))
+    if alone or not apart or len(spans) < 2 or filled < FEWEST_ROWS * len(spans):
+        return None
+    begins = [round_between(before[1], after[0]) for before, after in pairwise(spans)]
+    return Proved(candidate, tuple(zip([spans[0][0], *begins], [code for _, _, code in spans], strict=True)))
+
+
 def _judged(candidate: Candidate, first: Any, filled: int) -> Proved | None:
+    if candidate.form == "ranges":
+        return _ranges(candidate, first, filled)
     if candidate.form != "lookup":
         return Proved(candidate) if not first and filled >= FEWEST_ROWS else None
     pairs = sorted((int(pair["key"]), int(pair["value"])) for pair in first or ())

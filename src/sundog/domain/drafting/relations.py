@@ -1,7 +1,7 @@
 """Fields that follow from others, proposed for a draft: derivations that hold in every row, and offsets. Pure.
 
 A bounded set of forms is looked for, each over few columns: the date, year, month, day, weekday or hour of a moment, days between
-two dates, an age, a sum of two or three numbers, the same values twice, a lookup of a few labels. Forms are tried on a
+two dates, an age, a sum of two or three numbers, the same values twice, a lookup of a few labels, labels of ranges of a number. Forms are tried on a
 sample of rows first; what survives is counted on all rows, and proposed only if every row agrees, missing cells too.
 
 An offset is proposed where the middle of the differences between two dates, or two numbers, is much narrower than the middle
@@ -11,12 +11,13 @@ of the field itself. Everything is marked `fromData` like the rest of a draft, a
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import combinations
 from typing import Any, Literal
 
 from sundog.domain.columns import Categorical, Column, Label, Numeric
 
-Form = Literal["date", "year", "month", "day", "weekday", "hour", "days", "age", "sum", "same", "lookup"]
+Form = Literal["date", "year", "month", "day", "weekday", "hour", "days", "age", "sum", "same", "lookup", "ranges"]
 PARTS: Mapping[str, tuple[int, int]] = {
     "year": (1800, 2200),
     "month": (0, 20),
@@ -28,8 +29,12 @@ PARTS: Mapping[str, tuple[int, int]] = {
 MOST_NUMBERS, MOST_IN_TRIPLES = 16, 9
 """This many number columns are looked at for sums of two, and of three."""
 MOST_KEYS = 20
+MOST_RANGES = 100
+"""This many pairs of labels and a number are looked at."""
 FEWEST_ROWS = 50
 """This many rows must tell of a relation, and of every key of a lookup."""
+KEPT = ("name", "type", "format", "missingValues", "trueValues", "falseValues")
+"""What a field that is computed keeps of its draft."""
 NARROW = {"date": 0.1, "number": 0.2}
 """An offset is proposed where differences are narrower than this part of the field."""
 
@@ -43,8 +48,10 @@ class Candidate:
     sources: tuple[Column, ...]
 
     def text(self, pairs: Sequence[tuple[Label, Label]] = ()) -> str:
-        """The expression, as a schema writes it."""
+        """The expression, as a schema writes it; of ranges, the pairs are where each begins, and its label."""
         names = [_quoted(source.name) for source in self.sources]
+        if self.form == "ranges":
+            return _ranges(names[0], pairs, truth=isinstance(self.target, Categorical) and self.target.boolean)
         if self.form == "days":
             return f"floor(days({names[0]} - {names[1]}))"
         if self.form == "sum":
@@ -56,6 +63,14 @@ class Candidate:
             listed = [f"{_literal(key)}, {_literal(value)}" for key, value in some]
             return f"lookup({', '.join([names[0], *listed, _literal(last)])})"
         return f"{self.form}({', '.join(names)})"
+
+
+def _ranges(name: str, pairs: Sequence[tuple[Label, Label]], *, truth: bool) -> str:
+    (_, lowest), *above = pairs
+    if truth:
+        return f"{name} {'<' if lowest else '>='} {above[0][0]}"
+    labels = ", ".join(_literal(label) for label in (lowest, *(label for _, label in above)))
+    return f"choose(cut({name}, {', '.join(str(begin) for begin, _ in above)}), {labels})"
 
 
 def candidates(columns: Sequence[Column]) -> list[Candidate]:
@@ -72,6 +87,7 @@ def candidates(columns: Sequence[Column]) -> list[Candidate]:
     found += list(_sums(numbers))
     found += list(_same(columns))
     found += [Candidate(y, "lookup", (x,)) for x in columns for y in columns if x is not y and _may_look_up(x, y)]
+    found += [Candidate(y, "ranges", (x,)) for y in columns if _may_be_ranges(y) for x in numbers][:MOST_RANGES]
     return found
 
 
@@ -122,6 +138,13 @@ def _may_look_up(key: Column, value: Column) -> bool:
     return value.kind == "integer"
 
 
+def _may_be_ranges(column: Column) -> bool:
+    """A few labels, or a truth value."""
+    if not isinstance(column, Categorical) or not 2 <= len(column.labels) <= MOST_KEYS:
+        return False
+    return column.boolean or _plain(column)
+
+
 def _plain(column: Categorical) -> bool:
     """Whether its labels can be written in an expression."""
     return {type(label) for label in column.labels} in ({str}, {int})
@@ -142,9 +165,25 @@ def without_circles(found: Iterable[Candidate]) -> list[Candidate]:
 
 
 def labelled(candidate: Candidate, pairs: Iterable[tuple[int, int]]) -> list[tuple[Label, Label]]:
-    """A lookup's pairs of codes as what they stand for; numbers are their own codes."""
+    """Pairs of codes as what they stand for; numbers are their own codes, in units where they have decimals."""
     key, value = candidate.sources[0], candidate.target
+    if candidate.form == "ranges":
+        return [(written(begin, _decimals(key)), _label(value, code)) for begin, code in pairs]
     return [(_label(key, first), _label(value, second)) for first, second in pairs]
+
+
+def written(units: int, decimals: int) -> str:
+    """A number of units as it is written."""
+    return str(Decimal(units).scaleb(-decimals).normalize() + 0) if decimals else str(units)
+
+
+def round_between(low: int, high: int) -> int:
+    """The roundest number above `low` and up to `high`."""
+    for digits in range(len(str(abs(high))), -1, -1):
+        for step in (10**digits, 10**digits // 2):
+            if step and (high // step) * step > low:
+                return (high // step) * step
+    return high
 
 
 def _label(column: Column, code: int) -> Label:
@@ -153,7 +192,7 @@ def _label(column: Column, code: int) -> Label:
 
 def derived_field(field: Mapping[str, Any], candidate: Candidate, text: str, *, rows: int) -> dict[str, Any]:
     """A drafted field that is computed instead."""
-    kept = {key: field[key] for key in ("name", "type", "format", "missingValues") if key in field}
+    kept = {key: field[key] for key in KEPT if key in field}
     decimals = {"decimals": _decimals(candidate.target)} if field["type"] == "number" else {}
     why = f"Equals this in all {rows:,} rows: it is computed, not measured. Keep it only if it is so by definition."
     return {**kept, "derived": text, "sundog": {**decimals, "origin": "fromData"}, "why": why}
