@@ -80,6 +80,15 @@ def test_a_wrong_number_of_shares_is_named(number):
         measures_of(f"columns * {number}", SCHEMA, rows=ROWS)
 
 
+def test_a_wide_table_of_long_columns_has_measures():
+    field = {"type": "integer", "constraints": {"minimum": 0, "maximum": 999_999, "required": True}}
+    wide = Schema.from_json({"fields": [{"name": f"n{k}", **field} for k in range(120)], "targets": ["n0"]})
+    rows = Rows(wide, tuple(np.arange(50) * (k + 1) for k in range(120)))
+    made = measures_of("correlations; columns", wide, rows=rows)
+    shares = np.array(shares_of(made.queries, made.weights, "add-remove"))
+    assert shares[0] == pytest.approx(shares[1:].sum())
+
+
 def test_columns_are_measured_as_finely_as_their_length_asks_for():
     made = measures_of("columns", SCHEMA, rows=ROWS)
     assert {query.columns[0] for query in made.queries} == set(SCHEMA.names)

@@ -67,7 +67,8 @@ def measures_of(
         raise UserError("measures: none were named; for example: --measures 'correlations: age, income'.")
     first = {key_of_query(query): place for place, query in reversed(list(enumerate(queries)))}
     kept = sorted(first.values())
-    return Workload(schema, tuple(queries[k] for k in kept), tuple(weights[k] for k in kept))
+    middle = math.sqrt(min(weights) * max(weights))  # only their ratios count; a workload's lie around 1
+    return Workload(schema, tuple(queries[k] for k in kept), tuple(weights[k] / middle for k in kept))
 
 
 def check_measures(text: str, schema: Schema) -> None:
