@@ -9,8 +9,8 @@ from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
 from sundog.estimate.bins import Leaves, leaves_of
 from sundog.estimate.pairs.factors import Excess
-from sundog.estimate.pairs.pool import pool
-from sundog.estimate.siblings import drawn_to_rows, of_both_siblings
+from sundog.estimate.pairs.pool import Pooled, pool
+from sundog.estimate.siblings import drawn_to_rows, of_both_siblings, with_own_alone
 from sundog.queries import Marginal
 from sundog.released import Guarantee, Measurement, Released
 
@@ -97,3 +97,11 @@ def test_what_a_parent_tells_of_both_siblings_takes_noise_off_their_table():
     alone, supported = (pool(pairs, leaves, related=each).tables for each in ((), related))
     errors = [0.5 * np.abs(values / values.sum() - truth).sum() for ((_, values, _),) in (alone, supported)]
     assert errors[1] < 0.9 * errors[0]
+
+
+def test_a_column_with_itself_is_cleaned_by_itself():
+    both, mixed = Marginal((Axis.whole(KIND), Axis.whole(OTHER))), Marginal((Axis.whole(PARENT), Axis.whole(OTHER)))
+    alone, supported = (
+        Pooled({}, {}, tuple((query, np.full(400, value), NOISE) for query in (both, mixed))) for value in (1.0, 2.0)
+    )
+    assert [values[0] for _, values, _ in with_own_alone(supported, alone).tables] == [1.0, 2.0]

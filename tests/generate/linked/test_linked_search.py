@@ -60,26 +60,18 @@ def test_columns_of_siblings_are_drawn_to_rows_only_where_they_have_no_order(fit
     assert {name.split(".")[0] for name in asked} == {"persons", "cards"}  # visits are a sequence
 
 
-def test_rows_support_siblings_and_a_sequence_is_told_by_place_and_number(fitted, monkeypatch):
+def test_rows_support_siblings(fitted, monkeypatch):
     _, released, _ = fitted
-    both, together = child.of_both_siblings, child.together
-    supported, told = [], []
+    both, supported = child.of_both_siblings, []
 
     def of_both_siblings(rows, own, *, scale):
         made = both(rows, own, scale=scale)
         supported.append((own[0].split(".")[0], len(made)))
         return made
 
-    def by_place(tables, **more):
-        told.append(len(tables))
-        return together(tables, **more)
-
     monkeypatch.setattr(child, "of_both_siblings", of_both_siblings)
-    monkeypatch.setattr(child, "together", by_place)
     fit_tables(key_of(2), released, search=LinkedSearch(passes=1))
     assert {name for name, number in supported if number} == {"persons", "visits", "cards"}
-    assert told
-    assert min(told) > 1
 
 
 def test_links_hold_and_bounds_too(fitted):

@@ -4,7 +4,7 @@ Rows start along the strongest tables, from the given columns outwards (as in po
 tables agree, those between siblings too. In a sequence all rows but the first have a gap; where it begins its parent says.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,11 +17,10 @@ from sundog.domain.linked.views import DIFFERENCE, SECOND, View, count_name, str
 from sundog.estimate.bins import Leaves, leaves_of
 from sundog.estimate.differences import difference_cells, finely, told_by_differences
 from sundog.estimate.pairs.pool import Pooled, pool
-from sundog.estimate.siblings import drawn_to_rows, of_both_siblings
+from sundog.estimate.siblings import drawn_to_rows, of_both_siblings, with_own_alone
 from sundog.generate.linked.bonds import Bonds
 from sundog.generate.linked.kinds import DIFFERENCES, GIVEN, MARGIN, SIBLINGS, WITHIN
 from sundog.generate.linked.nearness import Near
-from sundog.generate.linked.places import together
 from sundog.generate.linked.tables import Family, Table, search
 from sundog.generate.pooled.tree_start import drawn_given, information
 from sundog.queries import Marginal
@@ -58,7 +57,8 @@ class Seen:
         released = released if view.ordered else drawn_to_rows(released, seen.leaves)
         leaves = leaves_of(released)
         related = of_both_siblings(seen.pooled.excesses, view.own, scale=released.rows / rows.rows)
-        pooled = pool(released, {**seen.leaves, **leaves}, related=related)
+        supported = pool(released, {**seen.leaves, **leaves}, related=related)
+        pooled = with_own_alone(supported, pool(released, leaves))
         return Seen(told_by_differences(pooled, released, leaves), leaves, roots / released.rows)
 
 
@@ -101,14 +101,13 @@ class Child:
         sums = np.bincount(parents, weights=shares, minlength=coarse.size)
         return self.rows.pooled.margins[name][parents] * shares / sums[parents]
 
-    def tables(self, given: Mapping[str, Codes], *, row_weight: Float[np.ndarray, " rows"]) -> list[Table]:
+    def tables(self, given: Mapping[str, Codes]) -> list[Table]:
         """All tables: margins, pairs of a row, pairs with what is given, pairs of siblings."""
-        within = [(each[0], self._of_rows(each, given)) for each in self.rows.pooled.tables]
-        known = [(query, table) for query, table in within if table is not None]
+        within = [self._of_rows(each, given) for each in self.rows.pooled.tables]
         seen = self.siblings
         between = [] if seen is None else [self._of_siblings(each, seen.scale) for each in seen.pooled.tables]
         between += [] if seen is None else [self._of_differences(each, seen.scale) for each in seen.pooled.wider]
-        tables = [*(table for _, table in known), *self._by_place(known, row_weight), *between]
+        tables = [*(table for table in within if table is not None), *between]
         usual = float(np.mean([table.precision for table in tables])) if tables else 1.0
         return [*(self._margin(name, MARGINS * usual) for name in self.free), *tables]
 
@@ -137,21 +136,9 @@ class Child:
                 counts,
                 precision,
             )
-        weight = PLACES if self._tells_place(second.column) else 1.0
+        siblings = count_name(self.table.parent or "", self.table.name)
+        weight = PLACES if structural(second.column) or second.column == siblings else 1.0
         return Table(GIVEN, place, 0, cells, second.cells(given[second.column]), counts, weight * precision)
-
-    def _by_place(self, known: Sequence[tuple[Marginal, Table]], row_weight: Float[np.ndarray, " rows"]) -> list[Table]:
-        """The tables of columns by their rows' place and number of siblings together, where several tables tell of these."""
-        found: dict[int, list[Table]] = {}
-        for query, table in known:
-            if any(self._tells_place(name) for name in query.columns):
-                found.setdefault(table.first, []).append(table)
-        several = [(self.free[place], tables) for place, tables in found.items() if len(tables) > 1]
-        return [together(tables, margin=self.margin(name), row_weight=row_weight) for name, tables in several]
-
-    def _tells_place(self, name: str) -> bool:
-        """Whether a column is a row's place or the number of its siblings."""
-        return structural(name) or name == count_name(self.table.parent or "", self.table.name)
 
     def _of_siblings(self, measured: Measured, scale: float) -> Table:
         query, values, stddev = measured
@@ -243,7 +230,7 @@ def fit_child(
     cells = search(
         integer_seed(search_key),
         cells,
-        tables=child.tables(given, row_weight=family.row_weight),
+        tables=child.tables(given),
         family=family,
         movable=movable,
         allowed=allowed,
