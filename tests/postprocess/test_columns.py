@@ -94,17 +94,6 @@ def test_long_columns_are_binned_to_what_can_be_solved():
     assert all(m.values.sum() == pytest.approx(500, abs=0.6 * m.query.size) for m in made)
 
 
-def test_columns_whose_moments_are_matched_too_have_finer_bins():
-    random = np.random.default_rng(0)
-    numbers = {f"n{k}": random.integers(0, 100_000, 500).tolist() for k in range(3)}
-    rows = open_table(numbers | {"few": [True] * 500}).read(LONG)
-    columns = [measured(q, rows, stddev=2.0, seed=4) for q in hierarchical(LONG)]
-    moments = measured(Moments(("n0",)), rows, stddev=5.0, seed=0)
-    sizes = {m.query.columns[0]: m.query.size for m in column_estimates([moments, *columns], LONG, rows=500.0)[1:]}
-    assert sizes["n0"] > 1.5 * sizes["n1"]
-    assert sum(sizes.values()) <= 1.3 * IN_ALL
-
-
 def test_rows_get_the_columns_right():
     wrong = open_table(table(2000, seed=6)).read(SCHEMA)
     kept = wrong.codes[2] != 1  # two thirds of one label's rows are gone

@@ -7,7 +7,7 @@ short, else in bins (sundog.estimate.bins). Free: released values only.
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +18,7 @@ from sundog.estimate.bins import Bins, Leaves, coarsened, leaves_from
 from sundog.estimate.nonnegative import nonnegative
 from sundog.estimate.pairs.margins import Counts, Sums, pooled_column, table_sums
 from sundog.estimate.repeats import without_repeats
-from sundog.queries import Marginal, Moments
+from sundog.queries import Marginal
 from sundog.queries.marginal import one_way_axis
 from sundog.released import Measurement
 
@@ -26,8 +26,6 @@ IN_ALL = 400
 """This many cells in all columns together: what the denoising still solves exactly (adjust/denoise.py)."""
 LEAST = 4
 """Every column may have this many all the same."""
-FINER = 3
-"""Columns whose moments are matched too have this many times as many: else their rows would move inside of bins."""
 RARE = 0.001
 """Labels that are rarer may be matched as one, in a long column."""
 
@@ -44,11 +42,10 @@ def column_estimates(
     alone, said = _by_column(others), table_sums(_tables(others), rows)
     own = {name: [*levels, *_alike(levels, alone.get(name, []))] for name, levels in asked.items()}
     leaves = {name: leaves_from(schema.column(name), levels, rows=rows) for name, levels in own.items()}
-    finer = {name for m in measurements if isinstance(m.query, Moments) for name in m.query.columns}
-    most = _most(leaves, finer)
+    most = _most(leaves)
     made = [m for m in measurements if one_way_axis(m.query) is None]
     for name, levels in asked.items():
-        axis = _axis(leaves[name], FINER * most if name in finer else most)
+        axis = _axis(leaves[name], most)
         counts, stddev = leaves[name].shares(axis) * rows, leaves[name].stddev * rows * _joined(levels, axis)
         if name in said:
             counts, better = _pooled(leaves[name], own[name], said[name], axis=axis, rows=rows)
@@ -86,10 +83,10 @@ def _joined(levels: Sequence[Measurement], axis: Axis) -> float:
     return math.sqrt(levels[0].query.size / axis.size) if len(levels) == 1 else 1.0
 
 
-def _most(leaves: Mapping[str, Leaves], finer: Collection[str]) -> int:
+def _most(leaves: Mapping[str, Leaves]) -> int:
     """How many cells a column may have, so that all have at most `IN_ALL`: short columns leave their rest to long ones."""
-    sizes = [(each.axis.size, FINER if name in finer else 1) for name, each in leaves.items()]
-    fits = (most for most in range(IN_ALL, LEAST, -1) if sum(min(size, by * most) for size, by in sizes) <= IN_ALL)
+    sizes = [each.axis.size for each in leaves.values()]
+    fits = (most for most in range(IN_ALL, LEAST, -1) if sum(min(size, most) for size in sizes) <= IN_ALL)
     return next(fits, LEAST)
 
 
