@@ -6,14 +6,17 @@ import re
 import numpy as np
 import pytest
 
+import linked_tables
 import tables
 from privacy.stand_ins import run_command
+from sundog import Synthesizer
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
 from sundog.estimate.warnings import warnings_of
 from sundog.queries import Marginal
 from sundog.released import Guarantee, Measurement, Released
+from sundog.released.per_view import by_table
 
 BOUNDS = {"minimum": -5, "maximum": 94}
 FIELDS = {
@@ -110,3 +113,25 @@ def test_decimal_commas_are_warned_of_by_command_report_and_certificate(tmp_path
     assert words in outcome.files["out/report.html"].decode()
     again = run_command(tmp_path, "synthesize", "data.csv", "--schema", "schema.json", *options, "--force", "--json")
     assert any(words in warning for warning in json.loads(again.stdout)["warnings"])
+
+
+@pytest.mark.parametrize(("bound", "roots", "warns"), [(5000, 1000, True), (5000, 10**8, False), (6, 1000, False)])
+def test_a_bound_of_children_beyond_what_noise_can_tell_is_named_with_its_remedy(bound, roots, warns):
+    column = linked_tables.schema(persons=bound).column("homes.#persons")
+    fine, coarse = Axis.of(column, min(bound, 1000)), Axis.of(column, 4)
+    values = [np.zeros(axis.size, dtype=np.int64) for axis in (fine, coarse)]
+    for counts in values:
+        counts[0] = roots
+    measured = tuple(
+        Measurement(Marginal((axis,)), counts, 20.0, "t#1") for axis, counts in zip((fine, coarse), values, strict=True)
+    )
+    found = warnings_of(Released(Schema((column,)), measured, Guarantee(PrivacyUnit(), "gaussian", 0.1)))
+    assert [warning.column for warning in found] == (["homes.#persons"] if warns else [])
+    assert all("Lower maximumPerParent" in warning.sentence for warning in found)
+
+
+def test_numbers_of_children_are_among_what_is_looked_at_in_linked_tables(tmp_path):
+    frames = linked_tables.tables_of(linked_tables.random_homes(200))
+    made = Synthesizer(linked_tables.package(), epsilon=1.0, delta=1e-9, ledger=tmp_path / "l", seed=1).fit(frames)
+    root = by_table(made.released)[0]
+    assert {"homes.#persons", "homes.#visits"} <= {m.query.columns[0] for m in root.measurements}

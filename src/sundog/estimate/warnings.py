@@ -15,8 +15,11 @@ import numpy as np
 from sundog.domain import Categorical, Column, Numeric
 from sundog.domain.axis import Axis
 from sundog.domain.columns import SPELLED
+from sundog.domain.linked.views import is_count
 from sundog.estimate.answers import pool, table_parts
+from sundog.estimate.bins import leaves_of
 from sundog.queries import Marginal
+from sundog.queries.marginal import one_way_axis
 from sundog.released import Released
 
 CLEAR = 3.0
@@ -30,6 +33,8 @@ FEW_STEPS = 10
 NARROW = 0.1
 """A measured bin wider than this part of the range says little about its end."""
 AT_LABEL = 0.95
+UNSURE = 0.5
+"""A mean number of children is unsure where noise may change its lower limit by this part, and by as many rows."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,9 @@ def warnings_of(released: Released) -> tuple[ReleaseWarning, ...]:
         found.append(_missing(own, column))
         label = _label(own, column)
         labels |= {} if label is None else {column.name: label}
-        if isinstance(column, Numeric) and column.steps > FEW_STEPS:
+        if isinstance(column, Numeric) and is_count(column.name):
+            found.append(_children(own, column))
+        elif isinstance(column, Numeric) and column.steps > FEW_STEPS:
             found += [_lower(own, column), _upper(own, column)]
     return tuple(warning for warning in (*found, _labels(labels)) if warning is not None)
 
@@ -123,6 +130,26 @@ def _upper(own: Released, column: Numeric) -> ReleaseWarning | None:
         column.name,
         f"{column.name}: {share:.0%} of the rows lie {_place(column, run, 'upper')}. If that is "
         "wrong, values probably lie above it (raise constraints.maximum), or are in another unit.",
+    )
+
+
+def _children(own: Released, column: Numeric) -> ReleaseWarning | None:
+    """A number of children whose mean noise alone could move by half: its bound is far above what most parents have."""
+    if not own.measurements or not own.tells_rows:
+        return None
+    counted = {axis: m.stddev for m in own.measurements if (axis := one_way_axis(m.query)) is not None}
+    places = {axis: axis.firsts + (axis.widths - 1) / 2 + column.lower for axis in counted}
+    leaves = leaves_of(own)[column.name]
+    mean = float(leaves.proportions @ (leaves.axis.firsts + (leaves.axis.widths - 1) / 2 + column.lower))
+    rows = max(float(own.rows), 1.0)
+    noise = min((sd * float(np.linalg.norm(places[axis] - mean)) / rows for axis, sd in counted.items()), default=0.0)
+    if noise <= UNSURE * max(mean - 2 * noise, 1.0):  # noise inflates the mean, too
+        return None
+    return ReleaseWarning(
+        column.name,
+        f"{column.name}: with up to {column.upper:,} rows per parent, noise alone may move their mean number by about {noise:,.1f} (released "
+        f"estimate: {mean:,.1f}), and with it the number of synthetic rows. Lower maximumPerParent to what few parents exceed, "
+        "or spend more.",
     )
 
 

@@ -10,7 +10,7 @@ from typing import TypeGuard
 import numpy as np
 
 from sundog.domain import Schema
-from sundog.domain.linked.views import SECOND, LinkedSchema, View, has_value
+from sundog.domain.linked.views import SECOND, LinkedSchema, View, has_value, is_count
 from sundog.errors import UserError
 from sundog.queries import Marginal, Query, Shared
 from sundog.released.measurement import Measurement, Scores
@@ -50,14 +50,14 @@ def of_view(released: Released, view: View) -> Released:
 
 
 def by_table(released: Released) -> list[Released]:
-    """The release of every table, with its declared columns alone; itself where there is one table."""
+    """The release of every table, with its declared columns and numbers of children alone; itself where there is one table."""
     if not isinstance(released.schema, LinkedSchema):
         return [released]
     return [_own_columns(of_view(released, view), view) for view in released.schema.views if view.siblings is None]
 
 
 def _own_columns(flat: Released, view: View) -> Released:
-    names = [name for name in view.own if has_value(name) and not name.endswith(".#gap")]
+    names = [name for name in view.own if is_count(name) or (has_value(name) and not name.endswith(".#gap"))]
     known = [m for m in flat.measurements if len(m.query.columns) == 1 and m.query.columns[0] in names]
     return replace(flat, schema=Schema(tuple(flat.schema.column(name) for name in names)), measurements=tuple(known))
 
