@@ -111,13 +111,14 @@ def do_reach(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 def projection_seconds(table: Any, released: Any) -> float:
     """CPU seconds of consistency and projection of all tables."""
     from sundog.estimate.consistency import consistent
+    from sundog.generate.particles.embedding import Embedding
     from sundog.generate.particles.targets import make_targets
     from sundog.random.keys import key_of
 
     start = time.process_time()
     make_targets(
-        key_of(0), table.schema, estimates=consistent(released), axes=tuple(table.axes), kind="line",
-        projection="sliced W1", particles=100_000,
+        key_of(0), estimates=consistent(released), axes=tuple(table.axes), projection="sliced W1", particles=100_000,
+        embed=lambda axes: Embedding.of(table.schema, axes, kind="line"),
     )  # fmt: skip
     return time.process_time() - start
 
