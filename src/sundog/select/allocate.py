@@ -6,7 +6,7 @@
 3. Checks. Where scores suggest that one column determines another, their table is measured label by label, and a hundredth of the
    budget left then counts the rows that break the likeliest map (sundog.estimate.pairs.determined).
 4. Residuals. How other columns go with a number to predict, beyond one that it follows (sundog.select.residuals).
-5. Wider tables. Where the budget can tell which tables of a target and two or three other columns show more than their pairs do,
+5. Wider tables. Where the budget can tell which tables of a target and two and more other columns show more than their pairs do,
    a part of it is kept until pairs are known. A twentieth of that part scores these tables; the rest is divided, by price, among those
    that pay and the pairs, which are measured once more (sundog.select.wider). Nothing is lost by measuring a pair twice.
 """
@@ -59,7 +59,7 @@ class Allocate:
         float, "How many times as much errors count in pairs with a target.", Range(0.001, 1000)
     ] = 2.0
     share_wider: Annotated[
-        float, "The part of the tables' budget that waits for tables of three and four columns.", Range(0, 0.9)
+        float, "The part of the tables' budget that waits for wider tables, at most.", Range(0, 0.9)
     ] = 0.4
     share_residuals: Annotated[
         float,
