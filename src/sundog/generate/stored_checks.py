@@ -26,6 +26,7 @@ from sundog.generate.linked.rows import TableRows
 from sundog.generate.particles.embedding import Embedding, Place
 from sundog.generate.particles.privpgd import ParticleState
 from sundog.generate.polished import PolishedState
+from sundog.generate.pooled.parts import PARTS
 from sundog.generate.pooled.pooled_search import PooledState
 from sundog.generate.projection.gem import NetworkState
 from sundog.generate.projection.soft_table import Frame, SoftTable
@@ -186,6 +187,8 @@ def _pooled(state: PooledState) -> bool:
             for cells, axis in zip(state.cells, state.axes, strict=True)
         )
         and _inside(state.positions, state.schema, rows)
+        and len(state.parts) in (0, len(state.schema.columns))
+        and all(parts is None or _codes(parts, rows, PARTS) for parts in state.parts)
         and isinstance(state.public, Rows | None)
     )
 

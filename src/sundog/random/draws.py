@@ -21,14 +21,20 @@ def draw_within(
 ) -> Int[np.ndarray, " rows"]:
     """For every row an item of its group; `weights` lists the items group after group, `sizes` how many each has."""
     order_key, offset_key = split(key, 2)
-    order = _grouped(permutation(order_key, len(groups)), groups, len(sizes))
-    ordered = groups[order]
-    counts = np.bincount(groups, minlength=len(sizes))
-    ranks = np.arange(len(groups)) - (np.cumsum(counts) - counts)[ordered]
-    positions = (ranks + uniforms(offset_key, len(sizes))[ordered]) / counts[ordered]
-    drawn = np.empty(len(groups), dtype=np.int64)
-    drawn[order], _ = at_positions(ordered, positions, weights=weights, sizes=sizes)
-    return drawn
+    ranks, counts = ranks_in_groups(order_key, groups, len(sizes))
+    positions = (ranks + uniforms(offset_key, len(sizes))[groups]) / counts
+    return at_positions(groups, positions, weights=weights, sizes=sizes)[0]
+
+
+def ranks_in_groups(
+    key: Key, groups: Int[np.ndarray, " rows"], number: int
+) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " rows"]]:
+    """Every row's rank in its group, from 0 on, in a random order, and how many rows the group has."""
+    order = _grouped(permutation(key, len(groups)), groups, number)
+    ordered, counts = groups[order], np.bincount(groups, minlength=number)
+    ranks = np.empty(len(groups), dtype=np.int64)
+    ranks[order] = np.arange(len(groups)) - (np.cumsum(counts) - counts)[ordered]
+    return ranks, counts[groups]
 
 
 def evenly(key: Key, held: int, *, rows: int) -> Int[np.ndarray, " rows"]:

@@ -5,7 +5,8 @@
    changes of single cells; tables weigh by the precision they were measured with, margins a few times as much. Columns that
    follow from others are tied to them (ties); labels beside tables of joined cells are held on all labels (spread).
 3. Decode every cell to a value through the one-way leaves (sundog.estimate.bins), so that numbers come out as fine as they were
-   measured; inside its cells a column follows the one that it follows most closely (sundog.estimate.pairs.within).
+   measured; inside its cells a column follows the one that it follows most closely (sundog.estimate.pairs.within), or lies
+   evenly beside the others (parts).
 
 The search of Private-GSD is what makes overlapping tables agree in rows; pooling first is what keeps it from fitting noise.
 """
@@ -31,6 +32,7 @@ from sundog.generate.base import Ending, Fits, check_measured, in_registry
 from sundog.generate.genetic.search import Effort, Search
 from sundog.generate.independent import systematic
 from sundog.generate.narrowing import may_hold
+from sundog.generate.pooled.parts import parts_of, positions_in
 from sundog.generate.pooled.spread import spread
 from sundog.generate.pooled.ties import Ties
 from sundog.generate.pooled.tree_start import along_tree
@@ -64,7 +66,9 @@ class PooledState:
     cells: tuple[Int[np.ndarray, " rows"], ...]
     ending: Ending = field(default_factory=Ending)
     positions: tuple[Float[np.ndarray, " rows"] | None, ...] = ()
-    """Where inside its cell each row lies, column by column; None where it may lie anywhere. Empty: anywhere."""
+    """Where inside its cell each row lies, column by column; None where its part alone is given. Empty: in all columns."""
+    parts: tuple[Int[np.ndarray, " rows"] | None, ...] = ()
+    """Which part of its cell each row lies in, column by column; None where it may lie anywhere. Empty: anywhere."""
     public: Rows | None = None
     """The public table to start from."""
 
@@ -111,7 +115,7 @@ class PooledSearch:
         pooled = pool(released, leaves, public=public)
         names = released.schema.names
         count = min(released.rows, MOST_ROWS) if self.rows is None else self.rows
-        start, tree, search, inside = split(key, 4)
+        start, tree, search, inside, dealing = split(key, 5)
         cells, ending = _start(start, [pooled.margins[name] for name in names], rows=count), Ending()
         if pooled.tables or pooled.wider or pooled.joined:
             cells = along_tree(tree, pooled, start=dict(zip(names, cells, strict=True)))
@@ -124,9 +128,17 @@ class PooledSearch:
             axes=pooled.axes,
             cells=held,
         )
-        own = tuple(leaves[name] for name in names)
-        places = tuple(lie.get(name) for name in names)
-        return PooledState(released.schema, axes, own, cells, ending, places, state.public)
+        dealt = parts_of(dealing, released.schema, pooled, cells=held, placed=lie)
+        return PooledState(
+            released.schema,
+            axes,
+            tuple(leaves[name] for name in names),
+            cells,
+            ending,
+            tuple(lie.get(name) for name in names),
+            tuple(dealt.get(name) for name in names),
+            state.public,
+        )
 
     def _searched(
         self, key: Key, pooled: Pooled, *, cells: tuple[Int[np.ndarray, " rows"], ...], released: Released
@@ -220,13 +232,18 @@ def _cell_schema(schema: Schema, pooled: Pooled) -> Schema:
 def _chosen(state: PooledState, chosen: Int[np.ndarray, " rows"]) -> PooledState:
     """The state with these of its rows."""
     lie = tuple(None if places is None else places[chosen] for places in state.positions)
-    return replace(state, cells=tuple(column[chosen] for column in state.cells), positions=lie)
+    dealt = tuple(None if parts is None else parts[chosen] for parts in state.parts)
+    return replace(state, cells=tuple(column[chosen] for column in state.cells), positions=lie, parts=dealt)
 
 
 def _decoded(key: Key, state: PooledState) -> Rows:
     """Values for the cells."""
-    lie = state.positions or (None,) * len(state.cells)
-    parts = zip(split(key, len(state.cells)), state.leaves, state.axes, state.cells, lie, strict=True)
-    return Rows(
-        state.schema, tuple(leaf.decode(k, axis, cells=held, positions=at) for k, leaf, axis, held, at in parts)
-    )
+    nowhere = (None,) * len(state.cells)
+    keys, lie, dealt = split(key, len(state.cells)), state.positions or nowhere, state.parts or nowhere
+    columns = zip(keys, state.leaves, state.axes, state.cells, lie, dealt, strict=True)
+    codes = []
+    for each, leaves, axis, cells, places, parts in columns:
+        dealing, inside = split(each, 2)
+        given = places if parts is None else positions_in(dealing, cells, parts, size=axis.size)
+        codes.append(leaves.decode(inside, axis, cells=cells, positions=given))
+    return Rows(state.schema, tuple(codes))
