@@ -117,3 +117,24 @@ def test_every_change_of_auto_can_be_made(monkeypatch):
             assert change(METHODS["auto"]) is not None
     for name in ("auto", "methods_table", "harness"):
         sys.modules.pop(name, None)
+
+
+def test_a_gain_is_what_the_metric_itself_calls_better(monkeypatch):
+    """The error of correlations was once counted as if more of it were better."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import ahead
+    import versions
+
+    assert ahead.gain("correlation", 0.04, 0.02) == pytest.approx(0.5)
+    assert ahead.gain("f1", 0.5, 0.6) == pytest.approx(0.2)
+    numbers = {"auto tv1": 0.02, "auto f1": 0.5, "mst tv1": 0.01, "mst f1": 0.4, "cpu_s": 3.0}
+    found = {(method, metric): gain for method, metric, gain in ahead.gains(ahead.by_method(numbers))}
+    assert found == {("mst", "tv1"): pytest.approx(0.5), ("mst", "f1"): pytest.approx(-0.2)}
+    lines = [versions.with_mean({"tv1": 0.1, "f1": 0.3, "cpu_s": 9.0}), versions.with_mean({"tv1": 0.3, "rss_mb": 1.0})]
+    assert versions.means_over(lines) == {
+        "tv1": pytest.approx(0.2),
+        "f1": pytest.approx(0.3),
+        "mean": pytest.approx(0.25),
+    }
+    for name in ("ahead", "versions", "methods_table", "harness"):
+        sys.modules.pop(name, None)
