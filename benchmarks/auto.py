@@ -81,9 +81,21 @@ def _no_trends(cleaned: Any, observed: Any, *, sides: Any, stddevs: Any) -> Any:
     return [None] * len(cleaned)
 
 
+def _anywhere(*_: Any, **__: Any) -> dict[str, Any]:
+    return {}
+
+
 CHANGES: dict[str, tuple[Callable[[Any], Any], Any]] = {
     AS_IS: (lambda recipe: recipe, nullcontext),
     "no common dependence": (lambda recipe: recipe, lambda: patched("estimate.pairs.factors", STRENGTH=1e9)),
+    "no order in common dependence": (
+        lambda recipe: recipe,
+        lambda: patched("estimate.pairs.factors", LEVEL=1.0, CHANGE=0.0),
+    ),
+    "values anywhere in their cells": (
+        lambda recipe: recipe,
+        lambda: patched("generate.pooled.pooled_search", parts_of=_anywhere),
+    ),
     "no empirical Bayes": (lambda recipe: recipe, lambda: patched("estimate.hierarchy", posterior_counts=_flat)),
     "no second resolution": (rule(coarse=1000), nullcontext),
     "no least-squares fit": (lambda recipe: recipe, lambda: patched("estimate.pairs.pool", fitted=_raked)),

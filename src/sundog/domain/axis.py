@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from sundog.arrays import whole_array
-from sundog.domain import Column, Numeric
+from sundog.domain import Categorical, Column, Numeric
 from sundog.errors import UserError
 from sundog.sizes import whole_number
 
@@ -238,3 +238,10 @@ def _joined(labels: Int[np.ndarray, " codes"], cells: Int[np.ndarray, " codes"])
         if np.array_equal(merged, labels):
             return labels
         labels = merged
+
+
+def cells_in_order(axis: Axis, column: Column) -> int:
+    """How many cells of a column, the first ones, stand in an order: missing does not, and labels may have none."""
+    if axis.groups is not None or (isinstance(column, Categorical) and not column.ordered):
+        return 0
+    return axis.size - (column.missing is not None)

@@ -6,6 +6,7 @@ plus a ridge that is set by the noise (the same as a penalty on the sum of singu
 many tables stands out from their noise long before it does in any one of them.
 
 Rare cells carry weaker factors: line i is scaled by its share to the power TAPER. Tables on coarser axes see sums of lines.
+Neighbouring cells of a column with an order are alike: the ridge there is weaker, and the difference of neighbouring lines has one too.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,10 @@ from sundog.domain.axis import Axis
 RANK = 20
 STRENGTH = 0.28
 TAPER = 0.35
+LEVEL, CHANGE = 0.45, 0.7
+"""Of the ridge, in columns with an order: on the lines themselves, and on the differences of neighbouring ones."""
+SHORTEST = 2
+"""So few cells have no order to speak of."""
 ROUNDS = 10
 STEPS = 8
 """Of conjugate gradients, from where the round before ended."""
@@ -46,9 +51,16 @@ class _Sight:
 
 
 def common_dependence(
-    tables: Sequence[Excess], *, axes: Mapping[str, Axis], shares: Mapping[str, Float[np.ndarray, " cells"]]
+    tables: Sequence[Excess],
+    *,
+    axes: Mapping[str, Axis],
+    shares: Mapping[str, Float[np.ndarray, " cells"]],
+    in_order: Mapping[str, int],
 ) -> list[Float[np.ndarray, "a b"]]:
-    """For every table the part of its dependence that all tables together support."""
+    """For every table the part of its dependence that all tables together support.
+
+    `in_order` tells how many cells of a column, the first ones, stand in an order; of columns that it does not have, none do.
+    """
     names = list(dict.fromkeys(axis.column for table in tables for axis in table.axes))
     summing = {axis: _summing(axis, axes, shares) for table in tables for axis in table.axes}
     cells = sum(axes[name].size for name in names)
@@ -56,12 +68,22 @@ def common_dependence(
     ridge = STRENGTH * np.sqrt(cells) / typical
     sights = _sights(tables, summing)
     factors = _spectral(tables, summing, names=names, axes=axes)
+    penalties = {name: ridge * _penalty(axes[name].size, in_order.get(name, 0)) for name in names}
     for _ in range(ROUNDS):
         for name in names:
-            factors[name] = _improved(factors, name, sights[name], ridge)
+            factors[name] = _improved(factors, name, sights[name], penalties[name])
     return [
         summing[a] @ factors[a.column] @ (summing[b] @ factors[b.column]).T for a, b in (table.axes for table in tables)
     ]
+
+
+def _penalty(size: int, in_order: int) -> Float[np.ndarray, "fine fine"]:
+    """The ridge on a column's lines, as a matrix."""
+    made = np.eye(size)
+    if in_order > SHORTEST:
+        steps = np.diff(np.eye(in_order), axis=0)
+        made[:in_order, :in_order] = LEVEL * np.eye(in_order) + CHANGE * steps.T @ steps
+    return made
 
 
 def _summing(
@@ -110,7 +132,10 @@ def _spectral(
 
 
 def _improved(
-    factors: Mapping[str, Float[np.ndarray, "fine rank"]], name: str, sights: Sequence[_Sight], ridge: float
+    factors: Mapping[str, Float[np.ndarray, "fine rank"]],
+    name: str,
+    sights: Sequence[_Sight],
+    penalty: Float[np.ndarray, "fine fine"],
 ) -> Float[np.ndarray, "fine rank"]:
     """The best factors of one column given the others', by conjugate gradients."""
     grams: dict[int, tuple[Float[np.ndarray, "cells fine"], Float[np.ndarray, "rank rank"]]] = {}
@@ -123,7 +148,7 @@ def _improved(
         grams[id(sight.summing)] = (sight.summing, gram if held is None else held[1] + gram)
 
     def applied(lines: Float[np.ndarray, "fine rank"]) -> Float[np.ndarray, "fine rank"]:
-        return ridge * lines + sum(matrix.T @ (matrix @ lines @ gram) for matrix, gram in grams.values())
+        return penalty @ lines + sum(matrix.T @ (matrix @ lines @ gram) for matrix, gram in grams.values())
 
     return _solved(applied, wanted, start=factors[name])
 

@@ -25,8 +25,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from sundog.domain import Numeric
-from sundog.domain.axis import Axis
+from sundog.domain import Numeric, Schema
+from sundog.domain.axis import Axis, cells_in_order
 from sundog.estimate.bins import Leaves
 from sundog.estimate.pairs.determined import near_targets
 from sundog.estimate.pairs.factors import Excess, common_dependence
@@ -93,7 +93,7 @@ def pool(
     near = {columns: by for columns, by in near_targets(released, leaves).items() if not set(means) & set(columns)}
     excesses = tuple(_excess(m, _independent(_sides(m, margins))) for m in paired)
     margins = replace(margins, near=frozenset(near), excesses=excesses)
-    common = _common(margins, related, leaves)
+    common = _common(margins, related, leaves, schema=released.schema)
     pairs = replace(margins, tables=_tables(paired, margins, common=common, means=means, near=near))
     wider = [m for m in tables if len(m.query.columns) > 2]
     return replace(pairs, wider=tuple(_wider(measurement, pairs.known) for measurement in wider))
@@ -119,7 +119,9 @@ def _finest(released: Released, tables: list[Measurement]) -> dict[str, Axis]:
     }
 
 
-def _common(pooled: Pooled, related: Sequence[Excess], leaves: Mapping[str, Leaves]) -> list[Float[np.ndarray, "a b"]]:
+def _common(
+    pooled: Pooled, related: Sequence[Excess], leaves: Mapping[str, Leaves], *, schema: Schema
+) -> list[Float[np.ndarray, "a b"]]:
     """For every table of pairs the part of its dependence that all tables support, related ones too."""
     if not pooled.excesses:
         return []
@@ -129,7 +131,9 @@ def _common(pooled: Pooled, related: Sequence[Excess], leaves: Mapping[str, Leav
     shares = {name: margin / margin.sum() for name, margin in pooled.margins.items()}
     finer = [name for name, axis in axes.items() if axis != pooled.axes.get(name)]
     shares |= {name: np.maximum(leaves[name].shares(axes[name]), LEAST) for name in finer}
-    return common_dependence([*pooled.excesses, *related], axes=axes, shares=shares)[: len(pooled.excesses)]
+    in_order = {name: cells_in_order(axis, schema.column(name)) for name, axis in axes.items() if name in schema.names}
+    found = common_dependence([*pooled.excesses, *related], axes=axes, shares=shares, in_order=in_order)
+    return found[: len(pooled.excesses)]
 
 
 def _tables(

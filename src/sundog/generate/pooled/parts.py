@@ -16,8 +16,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numba import njit
 
-from sundog.domain import Categorical, Column, Schema
-from sundog.domain.axis import Axis
+from sundog.domain import Schema
+from sundog.domain.axis import Axis, cells_in_order
 from sundog.estimate.pairs.pool import Pooled
 from sundog.generate.genetic.candidates import below
 from sundog.random.draws import ranks_in_groups
@@ -48,7 +48,7 @@ def parts_of(
             cells,
             found,
             axis=pooled.axes[name],
-            in_order=_in_order(schema.column(name), pooled.axes[name]),
+            in_order=cells_in_order(pooled.axes[name], schema.column(name)),
             others=[pooled.axes[other] for other in others[name]],
         )
     return found
@@ -65,13 +65,6 @@ def _others(schema: Schema, pooled: Pooled) -> dict[str, list[str]]:
         name: [other for other in dict.fromkeys((*known, *any_others)) if other != name][:MOST_OTHERS]
         for name, known in related.items()
     }
-
-
-def _in_order(column: Column, axis: Axis) -> int:
-    """How many cells of a column, the first ones, stand in an order: missing does not, and labels may have none."""
-    if axis.groups is not None or (isinstance(column, Categorical) and not column.ordered):
-        return 0
-    return axis.size - (column.missing is not None)
 
 
 def even_parts(
