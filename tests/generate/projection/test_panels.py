@@ -9,11 +9,12 @@ import pytest
 
 from generate.projection.projection_cases import MIXED, mixed_rows, released
 from sundog.estimate.bins import leaves_of
+from sundog.generate import RelaxedProjection
 from sundog.generate.projection.adam import Problem, hard_matrix
 from sundog.generate.projection.forms import FORMS
 from sundog.generate.projection.forms.marginal import _add_tile, tile_panels
 from sundog.generate.projection.panels import add_panels
-from sundog.generate.projection.rap import SoftMaker, axes_of, held_frame, panels_of, soft_answer, targets_of
+from sundog.generate.projection.rap import SoftMaker, axes_of, cuts_of, held_frame, panels_of, soft_answer, targets_of
 from sundog.generate.projection.soft_table import SoftTable, known_of
 from sundog.generate.projection.starts import fresh_params
 from sundog.queries import AtLeast, BinaryTree, Cells, Marginal, Parity, Ranges, answer
@@ -37,7 +38,9 @@ THRESHOLDS = [
     Ranges(("colour", "size"), np.array([[0, 1]]), np.array([[1, 5]]), np.array([[3, 101]])),
     *AGREEING,
 ]
-IDS = ["tables", "agreeing", "thresholds"]
+RANGES = [query for query in THRESHOLDS if RelaxedProjection().supports(query)]
+CASES = [(TABLES, False), (AGREEING, False), (RANGES, False), (THRESHOLDS, True)]
+IDS = ["tables", "agreeing", "ranges", "thresholds"]
 SHARPNESS = {"cells": 20.0, "ranges": 20.0, "halfspaces": 20.0}
 
 
@@ -47,12 +50,13 @@ def prepared(queries, *, numbers, rows=40):
     frame = held_frame(release, numbers=numbers)
     table = SoftTable(frame, fresh_params(key_of(1), frame, leaves=leaves_of(release), rows=rows), leaves_of(release))
     targets = [t for t in targets_of(release) if len(t.query.columns) > 1]
-    asked = frame.asking([axis for target in targets for axis in axes_of(target.query, MIXED)])
+    axes, cuts = ([axis for t in targets for axis in of(t.query, MIXED)] for of in (axes_of, cuts_of))
+    asked = frame.asking(axes, cuts=cuts)
     known = known_of(asked, table.leaves, rows=rows)
     return table, targets, Problem(SoftMaker(asked), known, panels_of(asked, targets, known=known))
 
 
-@pytest.mark.parametrize(("queries", "numbers"), [(TABLES, False), (AGREEING, False), (THRESHOLDS, True)], ids=IDS)
+@pytest.mark.parametrize(("queries", "numbers"), CASES, ids=IDS)
 def test_the_gradient_agrees_with_finite_differences(queries, numbers):
     table, _, problem = prepared(queries, numbers=numbers)
     pair = (SHARPNESS["cells"], SHARPNESS["halfspaces"])
@@ -70,7 +74,7 @@ def test_the_gradient_agrees_with_finite_differences(queries, numbers):
         )
 
 
-@pytest.mark.parametrize(("queries", "numbers"), [(TABLES, False), (AGREEING, False), (THRESHOLDS, True)], ids=IDS)
+@pytest.mark.parametrize(("queries", "numbers"), CASES, ids=IDS)
 def test_the_gradient_by_the_parameters_agrees_with_finite_differences(queries, numbers):
     """Through softmax, sigmoids and quantiles: the slope along directions in which all parameters move at once."""
     table, _, problem = prepared(queries, numbers=numbers)
@@ -125,15 +129,13 @@ def test_hard_features_answer_what_rounded_rows_answer():
 
 def test_relaxations_are_exact_in_the_limit_of_certain_labels():
     """Rows that are sure of every label: the relaxed answers are the exact ones of the rows they round to."""
-    from sundog.generate import RelaxedProjection
-
-    release = released([*Workload.marginals(MIXED, k=1).queries, *AGREEING], mixed_rows())
+    release = released([*Workload.marginals(MIXED, k=1).queries, *RANGES], mixed_rows())
     frame, leaves = held_frame(release, numbers=False), leaves_of(release)
     params = fresh_params(key_of(1), frame, leaves=leaves, rows=60)
     sure = {name: jnp.where(logits == logits.max(axis=0), 100.0, -100.0) for name, logits in params["logits"].items()}
     state, generator = SoftTable(frame, {**params, "logits": sure}, leaves), RelaxedProjection(rows=60)
     rows = generator.sample(key_of(2), state, rows=60)
-    for query in AGREEING:
+    for query in RANGES:
         assert np.allclose(generator.answer(state, query), answer(query, rows) / 60, atol=1e-6), query.describe()
 
 

@@ -10,7 +10,8 @@ chooses, every earlier measurement stays in the loss). What differs from the pap
 - Whole marginals, weighted by their noise, all in one loss; the squared norm; Adam as published, its moments reset only
   with the measurements; a windowed stop.
 - Rows start from the one-way measurements instead of at random; a cell becomes a value by the same measurements.
-- Numeric columns are held over the bins that the measurements of several columns use.
+- Numeric columns are held over the bins that the measurements of several columns use, cut also at the bounds of ranges; a bound
+  inside a cell (there are at most `MOST_CUT` from bounds) counts the part of the cell that the column's own measurement puts there.
 - Rounding is unbiased, with independent randomness for every row and column.
 """
 
@@ -110,13 +111,19 @@ class RelaxedProjection:
 
 def fits_soft_cells(query: Query) -> bool:
     """Whether a query has a form for which columns held over cells are enough."""
-    return type(query) in FORMS and FORMS[type(query)].soft_cells
+    return type(query) in FORMS and FORMS[type(query)].soft_cells(query)
 
 
 def axes_of(query: Query, schema: Schema) -> list[Axis]:
     """The axes whose cells a query needs."""
     form = FORMS[type(query)]
     return [axis for part in form.parts(query) for axis in form.axes(part, schema)]
+
+
+def cuts_of(query: Query, schema: Schema) -> list[Axis]:
+    """Where a query cuts numeric columns that are held over cells."""
+    form = FORMS[type(query)]
+    return [axis for part in form.parts(query) for axis in form.cuts(part, schema)]
 
 
 def only_columns(released: Released) -> bool:
@@ -127,7 +134,8 @@ def only_columns(released: Released) -> bool:
 def held_frame(released: Released, *, numbers: bool) -> Frame:
     """Columns over the cells that tables of several columns tell apart; numeric ones as numbers where wanted."""
     several = [m.query for m in released.measurements if one_way_axis(m.query) is None]
-    return Frame.of(released, [axis for query in several for axis in axes_of(query, released.schema)], numbers=numbers)
+    axes, cuts = ([axis for query in several for axis in of(query, released.schema)] for of in (axes_of, cuts_of))
+    return Frame.of(released, axes, numbers=numbers, cuts=cuts)
 
 
 def restarted(
@@ -188,8 +196,8 @@ def panels_of(frame: Frame, targets: Sequence[MeasuredCells], *, known: Known) -
 def problem_of(table: SoftTable, released: Released, *, maker: Any) -> Problem:
     """What is to be minimised for these measurements, by a maker for the table's frame."""
     targets = [target for target in targets_of(released) if not _column_of_numbers(target, table.frame)]
-    axes = [axis for target in targets for axis in axes_of(target.query, released.schema)]
-    maker = replace(maker, frame=table.frame.asking(axes))
+    axes, cuts = ([axis for t in targets for axis in of(t.query, released.schema)] for of in (axes_of, cuts_of))
+    maker = replace(maker, frame=table.frame.asking(axes, cuts=cuts))
     known = known_of(maker.frame, table.leaves, rows=table.rows)
     return Problem(maker, known, panels_of(maker.frame, targets, known=known))
 

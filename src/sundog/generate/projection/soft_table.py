@@ -10,8 +10,8 @@ The number of a column that was measured alone is its rank u: its value is the q
 spikes are wide and thresholds lie where rows are. For gradients Q is averaged over u +- h, h = SMOOTH / sharpness, which
 leaves no flat places; a threshold t becomes F(t). The number of any other column is its position between its bounds.
 
-Cells of an axis other than the held one are reached by P(cell | held cell), taken from the released one-way measurement;
-on a number they are differences of sigmoids of the given sharpness. With `hard`, the matrix says what a table made of
+Cells of an axis other than the held one are reached by P(cell | held cell), taken from the released one-way measurement, as
+rows are when their values are drawn; on a number they are differences of sigmoids of the given sharpness. With `hard`, the matrix says what a table made of
 these rows answers, in expectation over the rounding of its labels: ranks are evenly spaced, thresholds exact, and the
 rows most likely to be missing are.
 Float32: a grid finer than about 2^22 steps is distinguished only to that precision.
@@ -28,13 +28,15 @@ from jaxtyping import Float, Int
 from sundog.domain import Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
-from sundog.estimate.bins import Leaves
+from sundog.estimate.bins import Leaves, coarsened, leaves_of
 from sundog.lazy_jax import Array, jax, jnp
 from sundog.released import Released
 
 Params = dict[str, Any]
 """`logits`: one array (cells, rows) per held column; `numbers` and `absent`: (rows,) per number column."""
 PAD = 64
+MOST_CUT = 256
+"""Into how many cells the bounds of ranges cut a numeric column, at most."""
 
 
 @dataclass(frozen=True)
@@ -46,19 +48,32 @@ class Frame:
     further: tuple[Axis, ...] = ()
 
     @staticmethod
-    def of(released: Released, axes: Sequence[Axis], *, numbers: bool) -> "Frame":
-        """Columns over the coarsest cells that tell all axes apart, numeric ones as numbers where wanted."""
+    def of(released: Released, axes: Sequence[Axis], *, numbers: bool, cuts: Sequence[Axis] = ()) -> "Frame":
+        """Columns over the coarsest cells that tell all axes apart, numeric ones as numbers where wanted.
+
+        Cells are also cut at `cuts`; where those are many, at as many of them as `MOST_CUT` allows, evenly by mass.
+        """
         held: list[Axis | None] = []
         for column in released.schema.columns:
             asked = [axis for axis in axes if axis.column == column.name]
+            asked += [_thinned(cut, released) for cut in _joined(cuts) if cut.column == column.name]
             number = numbers and isinstance(column, Numeric) and column.steps > 1
             held.append(None if number else asked[0].refine(*asked[1:]) if asked else Axis.of(column))
         return Frame(released.schema, tuple(held))
 
-    def asking(self, axes: Sequence[Axis]) -> "Frame":
-        """The same rows, asked about these axes."""
-        further = [axis for axis in dict.fromkeys(axes) if axis not in self.held]
+    def asking(self, axes: Sequence[Axis], *, cuts: Sequence[Axis] = ()) -> "Frame":
+        """The same rows, asked about these axes, and about the cuts that the held cells do not have."""
+        lacking = [axis for axis in _joined(cuts) if self._crosses(axis)]
+        further = [axis for axis in dict.fromkeys((*axes, *lacking)) if axis not in self.held]
         return Frame(self.schema, self.held, tuple(further))
+
+    def _crosses(self, cut: Axis) -> bool:
+        held = self.held[self.schema.position(cut.column)]
+        return held is not None and not held.refines(cut)
+
+    def axes_on(self, name: str) -> list[Axis]:
+        """The axes of one column whose cells are features, the held one first."""
+        return [axis for axis in (*self.held, *self.further) if axis is not None and axis.column == name]
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
@@ -91,6 +106,19 @@ class Frame:
         """The first feature of a column that is held as a number, else None."""
         place = self.schema.position(name)
         return self.starts[place] if self.held[place] is None else None
+
+
+def _joined(cuts: Sequence[Axis]) -> list[Axis]:
+    """One axis per column, cut wherever one of these is."""
+    found: dict[str, Axis] = {}
+    for cut in dict.fromkeys(cuts):
+        found[cut.column] = found[cut.column].refine(cut) if cut.column in found else cut
+    return list(found.values())
+
+
+def _thinned(cut: Axis, released: Released) -> Axis:
+    leaves = leaves_of(released)[cut.column]
+    return coarsened(cut, leaves.shares(cut), column=leaves.column, most=MOST_CUT)
 
 
 @dataclass(frozen=True, eq=False)

@@ -90,4 +90,4 @@ def _answers(table: SoftTable, queries: Sequence[Agreeing], *, maker: Maker) -> 
     return np.concatenate(found)
 
 
-FORM = Form(_axes, _panels, _answers, soft_cells=True)
+FORM = Form(_axes, _panels, _answers)

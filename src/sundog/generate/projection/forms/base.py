@@ -13,6 +13,14 @@ def _itself(query: Any) -> Sequence[Any]:
     return (query,)
 
 
+def _nowhere(query: Any, schema: Schema) -> list[Axis]:
+    return []
+
+
+def _always(query: Any) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Form:
     """What a projection needs of one class of queries.
@@ -20,6 +28,7 @@ class Form:
     axes: the axes whose cells a query asks about (query, schema).
     panels: the loss and its gradient, in pieces (frame, targets, known).
     answers: what the rows answer, as proportions, numbers exact, labels in expectation (table, queries, maker).
+    cuts: where a query cuts numeric columns, of use only where those are held over cells (query, schema).
     soft_cells: whether columns held over cells are enough, so that RAP and GEM can use it; else some are numbers (RAP++).
     parts: the queries that one consists of, answered one after the other; the other fields are about those.
     """
@@ -27,5 +36,6 @@ class Form:
     axes: Callable[[Any, Schema], list[Axis]]
     panels: Callable[..., list[Panel]]
     answers: Callable[..., Any]
-    soft_cells: bool = False
+    cuts: Callable[[Any, Schema], list[Axis]] = _nowhere
+    soft_cells: Callable[[Any], bool] = _always
     parts: Callable[[Any], Sequence[Any]] = _itself

@@ -10,7 +10,7 @@ from sundog.domain.axis import Axis
 from sundog.generate.projection.adam import Maker
 from sundog.generate.projection.forms.base import Form
 from sundog.generate.projection.forms.marginal import table_cells
-from sundog.generate.projection.forms.products import NO_CONDITIONS, add_products, products_of
+from sundog.generate.projection.forms.products import add_products, padded_conditions, products_of
 from sundog.generate.projection.panels import MeasuredCells, Panel, on_device
 from sundog.generate.projection.soft_table import Frame, Known, SoftTable
 from sundog.queries import Cells
@@ -28,7 +28,7 @@ def _panels(frame: Frame, targets: Sequence[MeasuredCells], *, known: Known) -> 
     del known  # the features already have it
     most = max(len(target.query.marginal.axes) for target in targets)
     picked = np.concatenate([_picked(frame, target.query, most) for target in targets])
-    products, places = products_of(picked, NO_CONDITIONS, one=frame.one, zero=frame.zero)
+    products, places = products_of(picked, one=frame.one, conditions=padded_conditions((), zero=frame.zero))
     values = np.zeros((len(places), 2), np.float32)
     weight = np.zeros(len(places), np.float32)
     values[: len(picked), 0] = np.concatenate([target.values for target in targets])
@@ -56,4 +56,4 @@ def _answers(table: SoftTable, queries: Sequence[Cells], *, maker: Maker) -> Flo
     return np.concatenate(found)
 
 
-FORM = Form(_axes, _panels, _answers, soft_cells=True)
+FORM = Form(_axes, _panels, _answers)

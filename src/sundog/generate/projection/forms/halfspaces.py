@@ -82,6 +82,7 @@ def _alike(query: Halfspaces) -> Hashable:
 MEMBERSHIP = Membership(
     "halfspaces",
     axes=label_axes,
+    cuts=None,
     pieces=_pieces,
     counts=_counts,
     add=adding(_counts),

@@ -162,4 +162,4 @@ def _outer(parts: list[Float[np.ndarray, "cells rows"]]) -> Float[np.ndarray, "c
     return product
 
 
-FORM = Form(_axes, tile_panels, _answers, soft_cells=True)
+FORM = Form(_axes, tile_panels, _answers)

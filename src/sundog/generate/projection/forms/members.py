@@ -40,7 +40,8 @@ class Member(NamedTuple):
 class Membership:
     """A kind of 0/1 queries.
 
-    axes: the axes that the conditions need. pieces: some queries as arrays of a fixed size (frame, query, known).
+    axes: the axes that the conditions need. cuts: where they cut numeric columns that are held over cells; None: they need
+    numbers. pieces: some queries as arrays of a fixed size (frame, query, known).
     counts: the share of rows that are members, by label, compiled (matrix, sharpness, labels, *arrays).
     add: adds the weighted squared error of these counts and its gradient, compiled (see `adding`).
     merged: several queries as one; `alike` is equal for those that can be (rounds add a few queries at a time).
@@ -48,6 +49,7 @@ class Membership:
 
     kind: Kind
     axes: Callable[[Any, Schema], list[Axis]]
+    cuts: Callable[[Any, Schema], list[Axis]] | None
     pieces: Callable[[Frame, Any, Known], Pieces]
     counts: Counts
     add: Callable[..., tuple[Float[Array, ""], Matrix]]
@@ -62,6 +64,13 @@ def member_form(membership_of: Callable[[Any], tuple[Membership, Member]]) -> Fo
         membership, member = membership_of(query)
         return ([] if member.label is None else [member.label]) + membership.axes(member.query, schema)
 
+    def cuts(query: Any, schema: Schema) -> list[Axis]:
+        membership, member = membership_of(query)
+        return [] if membership.cuts is None else membership.cuts(member.query, schema)
+
+    def soft_cells(query: Any) -> bool:
+        return membership_of(query)[0].cuts is not None
+
     def panels(frame: Frame, targets: Sequence[MeasuredCells], *, known: Known) -> list[Panel]:
         groups: dict[Hashable, list[tuple[MeasuredCells, Membership, Member]]] = {}
         for target in targets:
@@ -71,11 +80,13 @@ def member_form(membership_of: Callable[[Any], tuple[Membership, Member]]) -> Fo
         return [panel for group in groups.values() for panel in _panels(frame, group, known)]
 
     def answers(table: SoftTable, queries: Sequence[Any], *, maker: Maker) -> Float[np.ndarray, " cells"]:
-        return np.concatenate(
-            [_answer(table, axes(query, table.frame.schema), *membership_of(query), maker) for query in queries]
-        )
+        found, schema = [], table.frame.schema
+        for query in queries:
+            frame = table.frame.asking(axes(query, schema), cuts=cuts(query, schema))
+            found.append(_answer(table, frame, *membership_of(query), maker))
+        return np.concatenate(found)
 
-    return Form(axes, panels, answers)
+    return Form(axes, panels, answers, cuts=cuts, soft_cells=soft_cells)
 
 
 def _panels(frame: Frame, group: Sequence[tuple[MeasuredCells, Membership, Member]], known: Known) -> list[Panel]:
@@ -97,10 +108,9 @@ def _panels(frame: Frame, group: Sequence[tuple[MeasuredCells, Membership, Membe
 
 
 def _answer(
-    table: SoftTable, axes: list[Axis], membership: Membership, member: Member, maker: Maker
+    table: SoftTable, frame: Frame, membership: Membership, member: Member, maker: Maker
 ) -> Float[np.ndarray, " cells"]:
     """The exact answers on hard features, as proportions."""
-    frame = table.frame.asking(axes)
     known = known_of(frame, table.leaves, rows=table.rows)
     matrix = hard_matrix(table.params, known, maker=replace(maker, frame=frame))  # type: ignore[type-var]
     labels = _labels(frame, member)

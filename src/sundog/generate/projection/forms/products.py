@@ -1,7 +1,8 @@
 """0/1 queries that are products of features: conjunctions of ranges, and chosen cells of marginals.
 
 Most conditions are asked by many queries (a threshold, a label), so each distinct one becomes a row of the extended matrix X
-once: thresholds on numbers are differences of two sigmoids, labels are features already. A query then picks a few rows of X,
+once: thresholds on numbers are differences of two sigmoids, those on cells are sums of features (runs.py), labels are features
+already. A query then picks a few rows of X,
 
     answer = 1/rows * sum over rows of X[a] X[b] ...   (by label: times the probability of the label),
 
@@ -15,11 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from sundog.generate.projection.forms.runs import NO_RUNS, Runs, powers, run_members
 from sundog.generate.projection.panels import Matrix
 from sundog.lazy_jax import Array, jax, jit, jnp
 
 CHUNK = 128
 """This many queries are held at a time: their members stay in a processor's cache."""
+LEAST_CONDITIONS = 32
 
 
 class Conditions(NamedTuple):
@@ -36,19 +39,24 @@ NO_CONDITIONS = Conditions(*(np.empty(0, kind) for kind in (int, int, int, float
 
 
 class Products(NamedTuple):
-    """Queries as rows of the extended matrix: its features, then the conditions."""
+    """Queries as rows of the extended matrix: its features, then conditions on numbers, then runs of cells."""
 
     conditions: Conditions
+    runs: Runs
     picked: Int[np.ndarray, "chunks chunk factors"]
 
 
-def powers(number: int, least: int) -> int:
-    """The least power of two times `least` that is no less."""
-    return least << max(0, int(np.ceil(np.log2(max(number, 1) / least))))
+def padded_conditions(parts: Sequence[Conditions], *, zero: int) -> Conditions:
+    """The conditions of several columns one after the other, padded with such that no row satisfies."""
+    joined = [np.concatenate(each) for each in zip(NO_CONDITIONS, *parts, strict=True)]
+    more = powers(len(joined[0]), LEAST_CONDITIONS) - len(joined[0])
+    fills, kinds = (zero, zero, zero, 0.0, 0.0), (np.int32, np.int32, np.int32, np.float32, np.float32)
+    held = (np.pad(part, (0, more), constant_values=fill) for part, fill in zip(joined, fills, strict=True))
+    return Conditions(*(part.astype(kind) for part, kind in zip(held, kinds, strict=True)))
 
 
 def products_of(
-    picked: Int[np.ndarray, "queries factors"], conditions: Conditions, *, one: int, zero: int
+    picked: Int[np.ndarray, "queries factors"], *, one: int, conditions: Conditions, runs: Runs = NO_RUNS
 ) -> tuple[Products, Int[np.ndarray, " padded"]]:
     """The queries in chunks, and which query stands where (-1: padding, which asks for the feature that is 1)."""
     queries, factors = picked.shape
@@ -57,26 +65,22 @@ def products_of(
     padded[:queries] = picked
     places = np.full(size, -1)
     places[:queries] = np.arange(queries)
-    fills = (zero, zero, zero, 0.0, 0.0)
-    more = powers(len(conditions.low), 32) - len(conditions.low)
-    held = (np.pad(part, (0, more), constant_values=fill) for part, fill in zip(conditions, fills, strict=True))
-    kinds = (np.int32, np.int32, np.int32, np.float32, np.float32)
-    made = Conditions(*(part.astype(kind) for part, kind in zip(held, kinds, strict=True)))
-    return Products(made, padded.reshape(-1, CHUNK, factors)), places
+    return Products(conditions, runs, padded.reshape(-1, CHUNK, factors)), places
 
 
-def extended(matrix: Matrix, sharpness: Any, conditions: Conditions) -> Matrix:
-    """The features, then how far each row satisfies each condition on a number."""
+def extended(matrix: Matrix, sharpness: Any, products: Products) -> Matrix:
+    """The features, then how far each row satisfies each condition on a number, then on cells."""
+    conditions = products.conditions
     value = matrix[conditions.feature]
     rise, fall = (jax.nn.sigmoid(sharpness * (value - cut[:, None])) for cut in (conditions.low, conditions.high))
     held = (rise - fall) * (1.0 - matrix[conditions.missing]) + matrix[conditions.inside]
-    return jnp.concatenate([matrix, held], axis=0)
+    return jnp.concatenate([matrix, held, run_members(matrix, products.runs)], axis=0)
 
 
 @jit()
 def product_counts(matrix: Matrix, sharpness: Any, labels: Any, products: Products) -> Float[Array, "queries labels"]:
     """The share of rows that are members, by label."""
-    rows = extended(matrix, sharpness, products.conditions)
+    rows = extended(matrix, sharpness, products)
     by_label = rows[labels].T
 
     def counted(picked: Any) -> Any:
@@ -98,7 +102,7 @@ def add_products(
     products: Products,
 ) -> tuple[Any, Matrix]:
     """Adds the weighted squared error of the counts (and of the complement, by `rest`), and its gradient."""
-    rows, pull = jax.vjp(lambda m: extended(m, sharpness, products.conditions), matrix)
+    rows, pull = jax.vjp(lambda m: extended(m, sharpness, products), matrix)
     by_label, n = rows[labels], matrix.shape[1]
 
     def chunk(carry: Any, given: Any) -> tuple[Any, None]:

@@ -1,45 +1,41 @@
-"""Ranges of soft rows: products of labels' probabilities and of sigmoids on numbers (products.py)."""
+"""Ranges of soft rows: products of probabilities of labels and cells, and of sigmoids on numbers (products.py).
+
+Where numeric columns are held over cells, these are cut at the bounds (soft_table.py), so that a condition is a sum of cells.
+"""
 
 from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
-from sundog.domain import Column, Numeric, Schema
+from sundog.domain import Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.generate.projection.features import FAR, MISSING
 from sundog.generate.projection.forms.halfspaces import label_axes
 from sundog.generate.projection.forms.members import Member, Membership, Pieces, member_form
 from sundog.generate.projection.forms.products import (
-    NO_CONDITIONS,
     Conditions,
     add_products,
+    padded_conditions,
     product_counts,
     products_of,
 )
+from sundog.generate.projection.forms.runs import on_axis, runs_of
 from sundog.generate.projection.soft_table import Frame, Known, place_of
 from sundog.queries import Ranges
 
 
-def _axes(query: Ranges, schema: Schema) -> list[Axis]:
-    """Label by label, and runs of labels as cells of their own."""
-    found = label_axes(query, schema)
+def _cuts(query: Ranges, schema: Schema) -> list[Axis]:
+    """Every numeric column at all of its bounds."""
+    found = []
     for place, name in enumerate(query.columns):
-        if not isinstance(schema.column(name), Numeric):
-            found += [_run(schema.column(name), *pair) for pair in _runs_of(query, place, schema.column(name))]
+        column, on = schema.column(name), query.which == place
+        if isinstance(column, Numeric) and on.any():
+            bounds = np.unique(np.concatenate([query.low[on], query.high[on]]))
+            found.append(Axis.cut(column, bounds[(bounds > 0) & (bounds < column.size)].tolist()))
     return found
-
-
-def _runs_of(query: Ranges, place: int, column: Column) -> list[tuple[int, int]]:
-    """The conditions on a column of labels that name several of them, but not all."""
-    on = query.which == place
-    pairs = dict.fromkeys(zip(query.low[on].tolist(), query.high[on].tolist(), strict=True))
-    return [(low, high) for low, high in pairs if high - low > 1 and not (low <= 0 and high >= column.size)]
-
-
-def _run(column: Column, low: int, high: int) -> Axis:
-    """Inside a run of labels (cell 1) or not (cell 0)."""
-    return Axis.grouped(column, [int(low <= code < high) for code in range(column.size)])
 
 
 def _merged(queries: Sequence[Ranges]) -> Ranges:
@@ -60,36 +56,39 @@ def _merged(queries: Sequence[Ranges]) -> Ranges:
 
 
 def _pieces(frame: Frame, query: Ranges, known: Known) -> Pieces:
-    """One piece: conditions on labels are features, every distinct one on a number is a row of the extended matrix."""
+    """One piece: every distinct condition is a row of the extended matrix, or a feature that is there already."""
     picked = np.full(query.which.shape, frame.one)
-    conditions: list[Conditions] = []
+    asked = [(each, frame.number(each.name)) for each in map(partial(_Asked.of, query), range(len(query.columns)))]
+    numbers = [(each, number) for each, number in asked if number is not None]
+    cells = [(each, on_axis(frame, each.name, each.bounds)) for each, number in asked if number is None]
+    parts = [_on_number(frame, each.name, known, bounds=each.bounds, number=number) for each, number in numbers]
+    conditions = padded_conditions(parts, zero=frame.zero)
     start = frame.size
-    for place, name in enumerate(query.columns):
-        on, number = query.which == place, frame.number(name)
-        if number is None:
-            picked[on] = _label_features(frame, query, place)[on]
-            continue
-        bounds, which = np.unique(np.stack([query.low[on], query.high[on]], axis=1), axis=0, return_inverse=True)
-        conditions.append(_on_number(frame, name, known, bounds=bounds, number=number))
-        picked[on] = start + which.ravel()
-        start += len(bounds)
-    held = (
-        Conditions(*(np.concatenate(parts) for parts in zip(*conditions, strict=True))) if conditions else NO_CONDITIONS
-    )
-    products, places = products_of(picked, held, one=frame.one, zero=frame.zero)
+    for each, _ in numbers:
+        picked[each.on] = start + each.which
+        start += len(each.bounds)
+    start = frame.size + len(conditions.low)
+    for each, held in cells:
+        picked[each.on] = held.rows(start)[each.which]
+        start += len(held.several.start)
+    runs = runs_of([held.several for _, held in cells], zero=frame.zero)
+    products, places = products_of(picked, one=frame.one, conditions=conditions, runs=runs)
     return [((products,), places)]
 
 
-def _label_features(frame: Frame, query: Ranges, place: int) -> Int[np.ndarray, "queries conditions"]:
-    """The feature of each condition on a column of labels; the constant 1 where it names them all."""
-    column = frame.schema.column(query.columns[place])
-    on, feature = query.which == place, np.full(query.which.shape, frame.one)
-    single = on & (query.high == query.low + 1)
-    feature[single] = frame.cells(Axis.whole(column))[query.low[single]]
-    for first, end in _runs_of(query, place, column):
-        same = on & (query.low == first) & (query.high == end)
-        feature[same] = frame.cells(_run(column, first, end))[1]
-    return feature
+class _Asked(NamedTuple):
+    """What the queries ask of one column: where, the distinct bounds, and which of these it is each time."""
+
+    name: str
+    on: Bool[np.ndarray, "queries conditions"]
+    bounds: Int[np.ndarray, "conditions 2"]
+    which: Int[np.ndarray, " asked"]
+
+    @staticmethod
+    def of(query: Ranges, place: int) -> "_Asked":
+        on = query.which == place
+        bounds, which = np.unique(np.stack([query.low[on], query.high[on]], axis=1), axis=0, return_inverse=True)
+        return _Asked(query.columns[place], on, bounds, which.ravel())
 
 
 def _on_number(
@@ -109,7 +108,8 @@ def _on_number(
 
 MEMBERSHIP = Membership(
     "ranges",
-    axes=_axes,
+    axes=label_axes,
+    cuts=_cuts,
     pieces=_pieces,
     counts=product_counts,
     add=add_products,
