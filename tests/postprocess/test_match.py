@@ -67,6 +67,38 @@ def test_much_noise_leaves_the_rows_alone_and_little_is_followed():
     assert loud.tilt.effective > 0.97 > quiet.tilt.effective
 
 
+def test_columns_that_are_known_stay_where_they_are_known_to_be():
+    """Noisy correlations pull at all columns that go with them; what the release says of those holds them."""
+    noisy = measured("correlations: x, y", rows_of_noise=60.0)
+    queries = [Marginal.of(SCHEMA, name) for name in ("x", "y", "g", "t")]
+    known = [Measurement(query, answer(query, SYNTHETIC) * 3 // 2, 5.0, "r") for query in queries]
+    free, held, hard = (
+        match(KEY, SYNTHETIC, **noisy, known=told, matching=Matching(trust=trust, resample="weights", closest=True))
+        for told, trust in (((), "auto"), (known, "auto"), (known, "off"))
+    )
+
+    def moved(done):
+        return sum(np.abs(means(query, done.rows) - means(query, SYNTHETIC)).sum() for query in queries)
+
+    assert moved(held) < 0.3 * moved(free)
+    assert moved(hard) > 2 * moved(held), "the paper's problem knows no columns"
+    correlation = Moments.of(SCHEMA, "x", "y")
+    before, after = (np.abs(means(correlation, r) - means(correlation, REAL)).max() for r in (SYNTHETIC, held.rows))
+    assert after < before
+    assert held.before == pytest.approx(free.before, rel=0.5), "errors are those of the measures alone"
+
+
+def test_a_table_that_agrees_with_the_measures_is_trusted_more_than_one_that_does_not():
+    """The same noise moves a table drawn from the truth less than one that is far off."""
+    good = open_table(table(2000, seed=7, slope=0.8)).read(SCHEMA)
+    far, near = (
+        match(KEY, made, **measured("correlations: x, y", synthetic=made, rows_of_noise=30.0)).tilt
+        for made in (SYNTHETIC, good)
+    )
+    assert near.divergence < 0.1 * far.divergence
+    assert near.effective > 0.99
+
+
 def test_without_trust_the_measured_answers_are_met_whatever_their_noise():
     """The paper's problem (3): its optimum is that of the general solver in test_tilt.py."""
     noisy = measured("correlations: x, y", rows_of_noise=200.0)

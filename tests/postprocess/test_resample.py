@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postprocess.tiny_supports import SCHEMA, rows
-from sundog.postprocess.resample import drawn, row_weights, taken
+from sundog.postprocess.resample import GROUPS, LEAST_GROUP, _ends, drawn, row_weights, taken
 from sundog.postprocess.support import support_of
 from sundog.queries import Moments
 from sundog.random.keys import key_of
@@ -46,6 +46,27 @@ def many(count=4000, seed=3):
     random = np.random.default_rng(seed)
     made = rows(*zip(*(random.integers(0, top, count).tolist() for top in (11, 12, 4, 2)), strict=True))
     return made, random.uniform(0.2, 2.0, count)
+
+
+def test_rare_values_keep_their_number_as_well_as_common_ones():
+    """In standard deviations of chance, which is what distances of distributions are sensitive to."""
+    random = np.random.default_rng(4)
+    rare = [np.minimum(random.geometric(0.5, 4000) - 1, top - 1).tolist() for top in (11, 12, 4, 2)]
+    made, weights = rows(*zip(*rare, strict=True)), random.uniform(0.6, 1.4, 4000)
+    for seed in range(5):
+        copies = draw(made, weights, count=4000, seed=seed)
+        for codes in made.codes:
+            expected = np.bincount(codes, weights=4000 * weights / weights.sum())
+            off = np.abs(np.bincount(codes, weights=copies) - expected) / np.sqrt(np.maximum(expected, 1.0))
+            assert off.max() < 0.6
+
+
+def test_long_columns_are_balanced_in_groups_that_become_small_towards_the_ends():
+    ends = _ends(40_000)
+    assert ends[0] == LEAST_GROUP
+    assert ends[-1] == 40_000 - LEAST_GROUP
+    assert np.diff(ends).max() == 40_000 // GROUPS
+    assert len(_ends(33)) <= 33
 
 
 def test_expected_numbers_of_copies():

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import LinearConstraint, minimize
 
 from postprocess.tiny_supports import inside, support
+from sundog.postprocess.support import Support
 from sundog.postprocess.tilt import tilt
 
 
@@ -15,12 +16,16 @@ def brute_force(made, target, *, gamma, slack=None):
     def divergence(p):
         return float(np.sum(p * np.log(np.maximum(p, 1e-300) / base)))
 
+    def missed(p):
+        off = made.vectors.T @ p - target
+        return np.sign(off) * np.maximum(np.abs(off) - gamma, 0.0)
+
     def misfit(p):
-        return 0.0 if slack is None else float(np.sum((made.vectors.T @ p - target) ** 2 / (2 * slack)))
+        return 0.0 if slack is None else float(np.sum(missed(p) ** 2 / (2 * slack)))
 
     def gradient(p):
         slope = np.log(np.maximum(p, 1e-300) / base) + 1
-        return slope if slack is None else slope + made.vectors @ ((made.vectors.T @ p - target) / slack)
+        return slope if slack is None else slope + made.vectors @ (missed(p) / slack)
 
     limits = [LinearConstraint(np.ones(len(base)), 1.0, 1.0)]
     if slack is None:
@@ -48,6 +53,27 @@ def test_the_weights_are_those_of_a_general_solver(seed, gamma):
     assert solved.residual < 1e-8
     assert solved.violation <= gamma + 1e-8
     assert np.abs(made.mean(solved.shares) - target).max() == pytest.approx(solved.violation, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_measures_with_a_gamma_and_cells_without_one_are_solved_together(seed):
+    made = support(seed, points=9, measures=4)
+    target, slack, gamma = inside(made, seed) + 0.2, np.array([0.02, 0.1, 0.05, 0.01]), np.array([0.05, 0.01, 0.0, 0.0])
+    solved = tilt(made, target, gamma=gamma, slack=slack)
+    assert solved.shares == pytest.approx(brute_force(made, target, gamma=gamma, slack=slack), abs=2e-6)
+    assert solved.residual < 1e-8
+
+
+def test_hundreds_of_cells_that_add_up_do_not_slow_a_few_measures_down():
+    random = np.random.default_rng(1)
+    columns = [np.eye(30)[random.integers(0, 30, 2000)] for _ in range(10)]
+    numbers = random.uniform(-0.5, 0.5, (2000, 20))
+    made = Support(np.column_stack([numbers, *columns]), np.full(2000, -np.log(2000)), np.arange(2000))
+    target = made.mean(random.dirichlet(np.full(2000, 10.0)))
+    gamma = np.where(np.arange(320) < 20, 1e-5, 0.0)
+    solved = tilt(made, target, gamma=gamma, slack=1e-5)
+    assert solved.residual < 1e-9
+    assert solved.steps <= 8
 
 
 @pytest.mark.parametrize("seed", range(4))

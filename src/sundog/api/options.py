@@ -162,7 +162,7 @@ class Generation(Fitting):
     adjust: Annotated[
         str | None, "Measures that the rows are adjusted to, such as 'correlations: A, B' (see: sundog adjust)."
     ] = None
-    adjust_share: Annotated[float, "The part of the budget that adjusting may spend.", Range(0.001, 0.999)] = 0.2
+    adjust_share: Annotated[float, "The part of the budget that adjusting may spend.", Range(0.001, 0.999)] = 0.05
 
 
 @dataclass(frozen=True)

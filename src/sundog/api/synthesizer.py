@@ -66,7 +66,7 @@ class Synthesizer:
         settings: Mapping[str, Any] | None = None,
         public: Any = None,
         adjust: str | None = None,
-        adjust_share: float = 0.2,
+        adjust_share: float = 0.05,
         neighbours: Neighbours = "add-remove",
         unit: str | None = None,
         rows_per_unit: int = 1,

@@ -55,6 +55,15 @@ def column_estimates(
     return made
 
 
+def held_columns(
+    asked: Sequence[Measurement], schema: Schema, *, known: Sequence[Measurement], rows: float
+) -> list[Measurement]:
+    """What is known of every single column that is not asked about: rows that are adjusted should not leave it."""
+    names = _by_column(asked)
+    alone = [m for name, levels in _by_column(known).items() if name not in names for m in levels]
+    return column_estimates(alone, schema, known=known, rows=rows)
+
+
 def _pooled(
     leaves: Leaves, own: Sequence[Measurement], said: Sequence[Sums], *, axis: Axis, rows: float
 ) -> tuple[Counts, float]:

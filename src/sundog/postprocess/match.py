@@ -4,10 +4,13 @@ The denoised answers still hold noise, and following it exactly would throw most
 weighs both: misfit in standard deviations of the noise against KL divergence, the table counting as much as `trust` rows
 of evidence,
 
-    min over p of   |(mean(p) - a) / stddev|^2 / 2  +  trust KL(p || synthetic).
+    min over p of   |(mean(p) - a) / stddev|^2 / 2  +  |(columns(p) - c) / stddev|^2 / 2  +  trust KL(p || synthetic).
 
-A table drawn from the truth with this many rows would be off by a divergence of about K / (2 trust) in K measures. So `trust`
-is at most `TRUST`, and less where the divergence that is found shows that the table deserves less.
+A table drawn from the truth with this many rows would be off by a divergence of about K / (2 trust) in K measures. So the
+divergence that a first solution finds, with little trust, tells how much of it the table deserves.
+
+The second term holds single columns: c is what earlier measurements of the same table say of those that are not among the
+measures. Without it the rows would follow the noise of a few measures in whatever columns go with them.
 
 Its optimum is the distribution closest in KL whose measures lie within gamma of the final target, which lies between the
 denoised answers and what the rows have: near the former where the noise is small, near the latter where it is large.
@@ -17,7 +20,7 @@ With `trust` off there is no such weighing: KL(p || synthetic) is least subject 
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +29,7 @@ from threadpoolctl import threadpool_limits
 
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
-from sundog.postprocess.columns import column_estimates
+from sundog.postprocess.columns import column_estimates, held_columns
 from sundog.postprocess.denoise import Noisy, denoised
 from sundog.postprocess.matching import Matching
 from sundog.postprocess.resample import drawn, row_weights, taken
@@ -36,8 +39,8 @@ from sundog.queries import Moments, Query
 from sundog.random.keys import Key, split
 from sundog.released import Measurement
 
-TRUST = 50.0
-"""As how many rows of evidence the synthetic table counts, at most, against the measured answers."""
+FIRST_TRUST, MOST_TRUST = 50.0, 2000.0
+"""As how many rows of evidence the synthetic table counts against the measured answers: at first, and at most."""
 TOO_FAR = 6.0
 """An answer further than this many standard deviations from what the support can reach counts as not met."""
 
@@ -103,45 +106,66 @@ def match(
 ) -> Match:
     """Rows reweighted to match noisy answers; `total` is the number of real rows, with the noise it has (0: public).
 
-    `known` are other measurements of the same table; where they ask about the same single columns, they count as well.
+    `known` are other measurements of the same table; where they ask about single columns, they count as well.
     Refuses, and changes nothing, where the rows cannot meet the answers, unless `closest` asks for the nearest.
     """
     check_rows_present(rows)
     how = matching or Matching()
-    measurements = column_estimates(measurements, rows.schema, known=known, rows=total)
-    support = support_of(rows, [m.query for m in measurements])
-    answers = np.concatenate([m.values / m.query.scale / total for m in measurements])
-    stddev = np.concatenate([np.full(m.query.size, m.stddev / m.query.scale / total) for m in measurements])
-    noisy = Noisy(answers, stddev, total_stddev / total)
-    reachable = denoised(support, noisy, laplace=all(m.noise == "laplace" for m in measurements))
-    missed = np.abs(reachable.mass * reachable.mean - answers)
+    asked = column_estimates(measurements, rows.schema, known=known, rows=total)
+    held = held_columns(asked, rows.schema, known=known, rows=total) if how.trust == "auto" else []
+    support = support_of(rows, [m.query for m in (*asked, *held)])
+    noisy = Noisy(*_proportions(asked, total), total_stddev / total)
+    measures = len(noisy.answers)
+    laplace = all(m.noise == "laplace" for m in asked)
+    reachable = denoised(support.first(measures), noisy, laplace=laplace)
+    missed = np.abs(reachable.mass * reachable.mean - noisy.answers)
     if not how.closest:
-        _refuse_unmet(missed, stddev, how.gamma, [m.query for m in measurements])
+        _refuse_unmet(missed, noisy.stddev, how.gamma, [m.query for m in asked])
+    columns, columns_stddev = _proportions(held, total)
+    wanted = _Wanted(np.append(reachable.mean, columns), np.append(noisy.stddev, columns_stddev), measures)
     weigh = _weighed if how.trust == "auto" else _as_measured
-    slack, solved = weigh(support, reachable.mean, stddev, gamma=how.gamma)
-    target = reachable.mean + slack * solved.multipliers
-    moved = float(np.abs(reachable.mass * target - answers).max())
-    return _made(key, rows, support=support, solved=solved, target=target, moved=moved, stddev=stddev, how=how)
+    slack, solved = weigh(support, wanted, gamma=how.gamma)
+    target = wanted.mean + slack * solved.multipliers
+    moved = float(np.abs(reachable.mass * target[:measures] - noisy.answers).max())
+    reached = replace(wanted, mean=target)
+    return _made(key, rows, support=support, solved=solved, reached=reached, moved=moved, how=how)
 
 
-def _as_measured(
-    support: Support, mean: Float[np.ndarray, " measures"], stddev: Float[np.ndarray, " measures"], *, gamma: float
-) -> tuple[Float[np.ndarray, " measures"], Tilt]:
+@dataclass(frozen=True, eq=False)
+class _Wanted:
+    """Means to meet and their noise: first the measures, then the columns that are only held."""
+
+    mean: Float[np.ndarray, " all"]
+    stddev: Float[np.ndarray, " all"]
+    measures: int
+
+    def gamma(self, gamma: float) -> Float[np.ndarray, " all"]:
+        """How far each may be missed for nothing: a measure by gamma, a held column by nothing."""
+        return np.where(np.arange(len(self.mean)) < self.measures, gamma, 0.0)
+
+
+def _proportions(
+    measurements: Sequence[Measurement], total: float
+) -> tuple[Float[np.ndarray, " cells"], Float[np.ndarray, " cells"]]:
+    """All answers relative to the number of rows, and their noise."""
+    answers = [m.values / m.query.scale / total for m in measurements]
+    stddev = [np.full(m.query.size, m.stddev / m.query.scale / total) for m in measurements]
+    return np.concatenate([*answers, np.empty(0)]), np.concatenate([*stddev, np.empty(0)])
+
+
+def _as_measured(support: Support, wanted: _Wanted, *, gamma: float) -> tuple[Float[np.ndarray, " all"], Tilt]:
     """The paper's problem (3): the denoised answers are met to within gamma, whatever their noise."""
-    return np.zeros_like(stddev), tilt(support, mean, gamma=gamma)
+    return np.zeros_like(wanted.stddev), tilt(support, wanted.mean, gamma=gamma)
 
 
-def _weighed(
-    support: Support, mean: Float[np.ndarray, " measures"], stddev: Float[np.ndarray, " measures"], *, gamma: float
-) -> tuple[Float[np.ndarray, " measures"], Tilt]:
+def _weighed(support: Support, wanted: _Wanted, *, gamma: float) -> tuple[Float[np.ndarray, " all"], Tilt]:
     """The tilt with as much slack as the table deserves trust; also the slack."""
-    slack = TRUST * stddev**2
-    solved = tilt(support, mean, gamma=gamma, slack=slack)
-    deserved = max(len(mean) / (2 * solved.divergence), 1.0) if solved.divergence > 0 else TRUST
-    if deserved >= TRUST:
+    tolerated, slack = wanted.gamma(gamma), FIRST_TRUST * wanted.stddev**2
+    solved = tilt(support, wanted.mean, gamma=tolerated, slack=slack)
+    if solved.divergence <= 0:
         return slack, solved
-    slack = deserved * stddev**2
-    return slack, tilt(support, mean, gamma=gamma, slack=slack, start=solved.multipliers)
+    slack = float(np.clip(wanted.measures / (2 * solved.divergence), 1.0, MOST_TRUST)) * wanted.stddev**2
+    return slack, tilt(support, wanted.mean, gamma=tolerated, slack=slack, start=solved.multipliers)
 
 
 def _made(
@@ -150,9 +174,8 @@ def _made(
     *,
     support: Support,
     solved: Tilt,
-    target: Float[np.ndarray, " measures"],
+    reached: _Wanted,
     moved: float,
-    stddev: Float[np.ndarray, " measures"],
     how: Matching,
 ) -> Match:
     """The rows drawn, or weighted, by the new shares, with the errors that they have."""
@@ -167,13 +190,13 @@ def _made(
             support,
             weights=weights,
             order=(support.vectors @ solved.multipliers)[support.point],
-            scale=stddev,
+            scale=reached.stddev,
             count=how.rows or len(rows),
             multinomial=how.resample == "multinomial",
         )
         made, final = taken(second, rows, copies), copies
     errors = [
-        float(np.abs(support.mean(shares) - target).max())
+        float(np.abs((support.mean(shares) - reached.mean)[: reached.measures]).max())
         for shares in (np.exp(support.base), solved.shares, _shares(support, final))
     ]
     return Match(made, solved, moved, *errors)

@@ -3,7 +3,8 @@
 Systematic (the default): every row is drawn floor(w) or floor(w) + 1 times, w its expected number, along an order that puts
 rows of like weight together. What rounding leaves is then balanced: of random pairs of rows one gives its extra copy to
 the other wherever that brings the sums closer to what they should be, those of the measures and the counts of every
-column's values (numbers in 32 groups); pairs are proposed as a Metropolis walk would, so that rows keep their chances to
+column's values (long columns in groups, small ones at both ends), each relative to its standard deviation: the noise of a
+measure, the chance of a count. Without that rare values would bear the rounding of common ones. Pairs are proposed as a Metropolis walk would, so that rows keep their chances to
 have an extra copy. What remains is a few rows, far below the privacy noise, where independent draws
 would add about sqrt(rows) to every sum.
 """
@@ -21,8 +22,10 @@ from sundog.random.keys import Key, permutation, split, uniforms, words
 SWAPS, SWAPS_A_ROW = 1 << 20, 16
 """How many pairs of rows are looked at, at most; and at most this many for every row."""
 GROUPS = 32
-CELL_WEIGHT = 0.05
-"""How much the count of a value counts beside a measure."""
+LEAST_GROUP = 4
+"""Rows in the outermost group of a long column."""
+CELL_WEIGHT = 0.1
+"""How much the count of a value counts beside a measure, both in standard deviations: of chance, and of the noise."""
 
 
 def row_weights(support: Support, shares: Float[np.ndarray, " points"], rows: Rows) -> Float[np.ndarray, " rows"]:
@@ -90,31 +93,38 @@ def _balance(
     chance = expected - low
     odds = chance / np.maximum(1 - chance, 1e-12)
     over = copies - expected
-    cells, counts = _cells(rows, over)
+    cells, off_cells, held = _cells(rows, over, expected)
     off = np.bincount(support.point, weights=over, minlength=len(support.base)) @ support.vectors
     weight = 1 / np.square(np.maximum(scale, 1.0))
     draws = (given, to, uniforms(choosing, tries))
     sums = (support.point, support.vectors, off, weight)
-    _swap(copies, raised, resting, odds, draws, sums, (cells, counts, CELL_WEIGHT * weight.mean()))
+    _swap(copies, raised, resting, odds, draws, sums, (cells, off_cells, CELL_WEIGHT / np.maximum(held, 1.0)))
 
 
 def _cells(
-    rows: Rows, over: Float[np.ndarray, " rows"]
-) -> tuple[Int[np.ndarray, "rows columns"], Float[np.ndarray, " cells"]]:
-    """Every row's value in every column as a number, different for all columns, and by how many rows each is over.
+    rows: Rows, over: Float[np.ndarray, " rows"], expected: Float[np.ndarray, " rows"]
+) -> tuple[Int[np.ndarray, "rows columns"], Float[np.ndarray, " cells"], Float[np.ndarray, " cells"]]:
+    """Every row's value in every column as a number, different for all columns; by how many rows each is over, and how many it has.
 
-    Many values are put in groups of like size.
+    Many values are put in groups of like size, smaller and smaller ones towards both ends.
     """
-    cells, counts, start = np.empty((len(rows), len(rows.codes)), dtype=np.int32), [], 0
+    cells, sums, start = np.empty((len(rows), len(rows.codes)), dtype=np.int32), [], 0
     for place, codes in enumerate(rows.codes):
         values, cell = np.unique(codes, return_inverse=True)
         if len(values) > GROUPS:
-            ends = np.unique(np.sort(codes)[(np.arange(1, GROUPS) * len(codes)) // GROUPS])
-            cell = np.searchsorted(ends, codes, side="right")
-        counts.append(np.bincount(cell.ravel(), weights=over))
+            cell = np.searchsorted(np.unique(np.sort(codes)[_ends(len(codes))]), codes, side="right")
+        sums.append(np.stack([np.bincount(cell.ravel(), weights=each) for each in (over, expected)]))
         cells[:, place] = cell.ravel() + start
-        start += len(counts[-1])
-    return cells, np.concatenate(counts)
+        start += sums[-1].shape[1]
+    off, held = np.concatenate(sums, axis=1)
+    return cells, off, held
+
+
+def _ends(count: int) -> Int[np.ndarray, " ends"]:
+    """Where groups of sorted rows end: equal ones, of which the outer ones are halved until few rows are left."""
+    even = (np.arange(1, GROUPS) * count) // GROUPS
+    tail = LEAST_GROUP << np.arange(max(int(np.log2(count / GROUPS / LEAST_GROUP)) + 1, 0))
+    return np.unique(np.concatenate([even, tail[tail < count], (count - tail)[tail < count]]))
 
 
 @njit(cache=True)
@@ -124,7 +134,7 @@ def _swap(
     """Of each pair, give the copy where that lowers the weighted sum of squares of what the sums are off by."""
     given, to, uniform = draws
     point, vectors, off, weight = sums
-    cells, counts, cell_weight = columns
+    cells, off_cells, cell_weight = columns
     for k in range(len(given)):
         one, other = raised[given[k]], resting[to[k]]
         if uniform[k] * odds[one] > odds[other]:
@@ -133,7 +143,9 @@ def _swap(
         for c in range(cells.shape[1]):
             here, there = cells[one, c], cells[other, c]
             if here != there:
-                change += 2 * cell_weight * (1 - counts[here] + counts[there])
+                change += cell_weight[here] * (1 - 2 * off_cells[here]) + cell_weight[there] * (
+                    1 + 2 * off_cells[there]
+                )
         for m in range(len(off)):
             step = vectors[point[other], m] - vectors[point[one], m]
             change += weight[m] * step * (2 * off[m] + step)
@@ -141,8 +153,8 @@ def _swap(
             for m in range(len(off)):
                 off[m] += vectors[point[other], m] - vectors[point[one], m]
             for c in range(cells.shape[1]):
-                counts[cells[one, c]] -= 1
-                counts[cells[other, c]] += 1
+                off_cells[cells[one, c]] -= 1
+                off_cells[cells[other, c]] += 1
             copies[one] -= 1
             copies[other] += 1
             raised[given[k]], resting[to[k]] = other, one

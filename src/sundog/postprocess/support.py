@@ -5,7 +5,7 @@ in proportions (a count, a centred moment), so that all numbers stay small.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -23,6 +23,10 @@ class Support:
     vectors: Float[np.ndarray, "points measures"]
     base: Float[np.ndarray, " points"]
     point: Int[np.ndarray, " rows"]
+
+    def first(self, measures: int) -> "Support":
+        """The same points, as the first few measures see them."""
+        return replace(self, vectors=self.vectors[:, :measures])
 
     def mean(self, shares: Float[np.ndarray, " points"]) -> Float[np.ndarray, " measures"]:
         """The measures of a distribution on the points."""
