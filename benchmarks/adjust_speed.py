@@ -36,8 +36,9 @@ FULL = {"sizes": [(50_000, 10, 10), (307_511, 10, 10), (307_511, 104, 10), (10_0
 
 def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Measure, and match once."""
-    from sundog.api.adjust import Adjustment, TableToAdjust, chosen, measuring_curator
-    from sundog.api.options import Charged, Privacy
+    from sundog.api.adjust import Adjustment, TableToAdjust, chosen, measuring_terms
+    from sundog.api.charging import curator_for
+    from sundog.api.options import Charged, Consent, Privacy
     from sundog.domain import Schema
     from sundog.postprocess.match import match
     from sundog.postprocess.matching import Matching
@@ -50,8 +51,9 @@ def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     synthetic = _table(rows, columns, strength=0.5, seed=seed)
     real = PrivateTable(_table(rows, columns, strength=0.7, seed=seed + 1))
     with tempfile.TemporaryDirectory() as folder:
-        charged = Charged(Path(folder) / "ledger.sqlite", "benchmark")
-        curator = measuring_curator(real, schema, privacy=Privacy(1.0, 1e-9), charged=charged, noise="gaussian")
+        paid = {"privacy": Privacy(1.0, 1e-9), "charged": Charged(Path(folder) / "ledger.sqlite", "benchmark")}
+        terms = measuring_terms("gaussian", measures, purpose=None)
+        curator = curator_for(real, schema, **paid, consent=Consent(), terms=terms)
         plan = Adjustment.of(
             TableToAdjust(synthetic), measures, schema=schema, matching=Matching(closest=True), curator=curator
         )

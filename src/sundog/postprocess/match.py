@@ -41,6 +41,8 @@ from sundog.released import Measurement
 
 FIRST_TRUST, MOST_TRUST = 50.0, 2000.0
 """As how many rows of evidence the synthetic table counts against the measured answers: at first, and at most."""
+ROUGH = 1e-4
+"""How precisely the first solution is found, of which only the divergence counts."""
 TOO_FAR = 6.0
 """An answer further than this many standard deviations from what the support can reach counts as not met."""
 
@@ -160,12 +162,11 @@ def _as_measured(support: Support, wanted: _Wanted, *, gamma: float) -> tuple[Fl
 
 def _weighed(support: Support, wanted: _Wanted, *, gamma: float) -> tuple[Float[np.ndarray, " all"], Tilt]:
     """The tilt with as much slack as the table deserves trust; also the slack."""
-    tolerated, slack = wanted.gamma(gamma), FIRST_TRUST * wanted.stddev**2
-    solved = tilt(support, wanted.mean, gamma=tolerated, slack=slack)
-    if solved.divergence <= 0:
-        return slack, solved
-    slack = float(np.clip(wanted.measures / (2 * solved.divergence), 1.0, MOST_TRUST)) * wanted.stddev**2
-    return slack, tilt(support, wanted.mean, gamma=tolerated, slack=slack, start=solved.multipliers)
+    tolerated, variance = wanted.gamma(gamma), wanted.stddev**2
+    first = tilt(support, wanted.mean, gamma=tolerated, slack=FIRST_TRUST * variance, tolerance=ROUGH)
+    deserved = wanted.measures / (2 * first.divergence) if first.divergence > 0 else MOST_TRUST
+    slack = float(np.clip(deserved, 1.0, MOST_TRUST)) * variance
+    return slack, tilt(support, wanted.mean, gamma=tolerated, slack=slack, start=first.multipliers)
 
 
 def _made(
