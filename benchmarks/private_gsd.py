@@ -14,21 +14,23 @@ Mean and largest error of each workload over epsilon (one row replaced, delta 1/
 | 9 | binary trees, all at once, or halfspaces, adaptively | | private-gsd with each, rap++ with halfspaces |
 | table3 | all 2-way binary trees, epsilon 1 | all at once | private-gsd over P_mut and P_cross |
 
-Figure 9 is the macro-F1 of logistic regression on held-out rows, four targets of ACS New York (acs_multitask.py; delta 1e-9).
+Figure 9 is the macro-F1 of logistic regression on held-out rows, four targets of ACS New York (acs_multitask.py).
 The paper used five ACS tasks of California; here are those of New York, and Adult. It reports the best of several numbers of
 rounds, which is a look at the private table that nobody paid for; here their number is fixed. RAP++ makes its choices in a
 tenth of the rounds, as in the paper, with as many choices in all.
 """
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import acs_multitask
 import answers_of
 import harness
 from harness import DATA, Case, curves, markdown, mean_by_case, publish
-from projection import load, synthesised
+from projection import costs, load
 
 FIGURES = {
     "3": ("random prefixes", ("private-gsd", "rap++")),
@@ -115,11 +117,20 @@ def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
 
 
 def learned(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Figure 9: models learned from the rows of one method and one workload."""
+    """Figure 9: models learned from the rows of one method and one workload; one process, with starting and compiling."""
+    from pyarrow import parquet
+
+    from sundog.random.keys import key_of
+
     method, queries = settings["method"].split(", ")
     schema, train, _ = load(acs_multitask.DATASET)
     recipe = recipe_for(settings | {"method": method, "figure": FIGURE_OF[queries]})
-    _, rows, spent = synthesised(schema, train, recipe=recipe, epsilon=settings["epsilon"], seed=seed)
+    with tempfile.TemporaryDirectory(prefix="sundog-benchmark-") as folder:
+        file = Path(folder) / "train.parquet"
+        parquet.write_table(train, file)
+        released, state = answers_of.fitted(recipe, schema, file, epsilon=settings["epsilon"], seed=seed)
+    rows = recipe.generator.sample(key_of(seed), state, rows=released.rows)
+    spent = costs()
     scores = acs_multitask.scores(rows)
     names = [target for target in schema.targets if target != TRIVIAL]
     means = {key: sum(scores[f"{name}, {kind}"] for name in names) / len(names) for key, kind in KINDS.items()}

@@ -55,7 +55,8 @@ PARTS = {
         for epsilon in EPSILONS
     ],
     "rounds": [
-        Case(f"rounds-{how}-{epsilon}", {"part": "rounds", "table": "adult", "method": how, "epsilon": epsilon})
+        Case(f"rounds-{name}-{how}-{epsilon}", {"part": "rounds", "table": name, "method": how, "epsilon": epsilon})
+        for name in TABLES
         for how in ("rap++", "rap++ in rounds")
         for epsilon in EPSILONS
     ],
