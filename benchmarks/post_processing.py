@@ -171,8 +171,9 @@ def _other_tool(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         options = {"delta": settings["delta"], "seed": seed}
         spend = {"folder": Path(place), "schema": schema, "train": train, "options": options}
-        adjusted = _adjusted(spend, half, epsilon=settings["epsilon"] / 2)
-    return _figures(schema, train, test, without=without, made=adjusted)
+        table, columns, figures = _adjusted(spend, half, epsilon=settings["epsilon"] / 2)
+    both = figures | {"epsilon": settings["epsilon"]}  # the ledger knows nothing of the other package's half
+    return _figures(schema, train, test, without=without, made=(table, columns, both))
 
 
 def _one_budget(spend: Mapping[str, Any], settings: Mapping[str, Any]) -> Made:
