@@ -8,7 +8,7 @@ from sundog.domain import Categorical, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.estimate.hierarchy import hierarchical
-from sundog.postprocess.columns import IN_ALL, column_estimates
+from sundog.postprocess.columns import IN_ALL, LEAST, MOST_NUMBERS, column_estimates, held_columns
 from sundog.postprocess.match import match
 from sundog.postprocess.matching import Matching
 from sundog.queries import Marginal, Moments, answer
@@ -137,3 +137,20 @@ def test_there_are_never_many_more_cells_than_can_be_solved(columns, labels):
     rows = Rows(schema, tuple(np.arange(2000) % labels for _ in range(columns)))
     asked = [measured(Marginal.of(schema, name), rows, stddev=0.5, seed=3) for name in schema.names]
     assert sum(m.query.size for m in column_estimates(asked, schema, rows=2000.0)) <= IN_ALL
+
+
+def test_more_synthetic_rows_hold_columns_more_coarsely_and_too_many_hold_none():
+    rng = np.random.default_rng(0)
+    rows = Rows(LONG, (*(rng.integers(0, 100_000, 2000) for _ in range(3)), rng.integers(0, 2, 2000)))
+    known = [measured(query, rows, stddev=5.0, seed=k) for k, query in enumerate(hierarchical(LONG))]
+
+    def cells(synthetic):
+        held = held_columns([], LONG, known=known, rows=2000.0, synthetic=synthetic)
+        return sum(m.query.size for m in held)
+
+    few = LEAST * len(LONG.columns)
+    assert cells(2000) > 100
+    assert cells(2000) <= IN_ALL
+    assert few / 2 < cells(MOST_NUMBERS // 40) <= 40
+    assert cells(MOST_NUMBERS // few) <= few
+    assert cells(MOST_NUMBERS // few + MOST_NUMBERS) == 0

@@ -26,12 +26,19 @@ IN_ALL = 400
 """This many cells in all columns together: what the denoising still solves exactly (adjust/denoise.py)."""
 LEAST = 4
 """Every column may have this many all the same."""
+MOST_NUMBERS = 1 << 27
+"""Rows times the cells of columns that are only held, at most: a gigabyte."""
 RARE = 0.001
 """Labels that are rarer may be matched as one, in a long column."""
 
 
 def column_estimates(
-    measurements: Sequence[Measurement], schema: Schema, *, known: Sequence[Measurement] = (), rows: float
+    measurements: Sequence[Measurement],
+    schema: Schema,
+    *,
+    known: Sequence[Measurement] = (),
+    rows: float,
+    in_all: int = IN_ALL,
 ) -> list[Measurement]:
     """The measurements, those of single columns replaced by one estimate a column.
 
@@ -42,7 +49,7 @@ def column_estimates(
     alone, said = _by_column(others), table_sums(_tables(others), rows)
     own = {name: [*levels, *_alike(levels, alone.get(name, []))] for name, levels in asked.items()}
     leaves = {name: leaves_from(schema.column(name), levels, rows=rows) for name, levels in own.items()}
-    most = _most(leaves)
+    most = _most(leaves, in_all)
     made = [m for m in measurements if one_way_axis(m.query) is None]
     for name, levels in asked.items():
         axis = _axis(leaves[name], most)
@@ -56,12 +63,18 @@ def column_estimates(
 
 
 def held_columns(
-    asked: Sequence[Measurement], schema: Schema, *, known: Sequence[Measurement], rows: float
+    asked: Sequence[Measurement], schema: Schema, *, known: Sequence[Measurement], rows: float, synthetic: int
 ) -> list[Measurement]:
-    """What is known of every single column that is not asked about: rows that are adjusted should not leave it."""
-    names = _by_column(asked)
-    alone = [m for name, levels in _by_column(known).items() if name not in names for m in levels]
-    return column_estimates(alone, schema, known=known, rows=rows)
+    """What is known of every single column that is not asked about: rows that are adjusted should not leave it.
+
+    The more synthetic rows there are, the coarser; nothing where even a few cells a column would be too many numbers.
+    """
+    names, room = _by_column(asked), MOST_NUMBERS // synthetic
+    alone = {name: levels for name, levels in _by_column(known).items() if name not in names}
+    if LEAST * len(alone) > room:
+        return []
+    levels = [m for each in alone.values() for m in each]
+    return column_estimates(levels, schema, known=known, rows=rows, in_all=min(IN_ALL, room))
 
 
 def _pooled(
@@ -92,10 +105,10 @@ def _joined(levels: Sequence[Measurement], axis: Axis) -> float:
     return math.sqrt(levels[0].query.size / axis.size) if len(levels) == 1 else 1.0
 
 
-def _most(leaves: Mapping[str, Leaves]) -> int:
-    """How many cells a column may have, so that all have at most `IN_ALL`: short columns leave their rest to long ones."""
+def _most(leaves: Mapping[str, Leaves], in_all: int) -> int:
+    """How many cells a column may have, so that all have at most `in_all`: short columns leave their rest to long ones."""
     sizes = [each.axis.size for each in leaves.values()]
-    fits = (most for most in range(IN_ALL, LEAST, -1) if sum(min(size, most) for size in sizes) <= IN_ALL)
+    fits = (most for most in range(in_all, LEAST, -1) if sum(min(size, most) for size in sizes) <= in_all)
     return next(fits, LEAST)
 
 

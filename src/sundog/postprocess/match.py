@@ -114,7 +114,9 @@ def match(
     check_rows_present(rows)
     how = matching or Matching()
     asked = column_estimates(measurements, rows.schema, known=known, rows=total)
-    held = held_columns(asked, rows.schema, known=known, rows=total) if how.trust == "auto" else []
+    held = []
+    if how.trust == "auto":
+        held = held_columns(asked, rows.schema, known=known, rows=total, synthetic=len(rows))
     support = support_of(rows, [m.query for m in (*asked, *held)])
     noisy = Noisy(*_proportions(asked, total), total_stddev / total)
     measures = len(noisy.answers)
