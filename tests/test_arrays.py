@@ -158,6 +158,7 @@ KERNELS = {
     "generate/particles/sliced_projection.py": "its own floats, by their length",
     "generate/genetic/candidates.py": "codes of Rows; its own random numbers, below their bounds",
     "generate/genetic/calls.py": "queries that were checked when they were made",
+    "generate/pooled/parts.py": "cells of the search, below the sizes of their axes; its own parts",
     "generate/linked/moves.py": "every table against the cells, where the search begins",
     "generate/graphical/elimination.py": "its own graph",
     "generate/graphical/message_passing.py": "tables of declared shapes",
