@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float, Int
 
 from sundog.declare import Range, check_declared
 from sundog.domain import Categorical, Column
-from sundog.domain.axis import Axis
+from sundog.domain.axis import Axis, cells_in_order
 from sundog.estimate.families import families
 from sundog.estimate.hierarchy import estimate_leaves
 from sundog.estimate.repeats import as_one
@@ -237,7 +237,7 @@ def coarsened(axis: Axis, shares: Float[np.ndarray, " cells"], *, column: Column
     """A second, coarser axis made of an axis's own cells: at most `most`, by mass; missing stays apart in numbers."""
     if axis.size <= most:
         return axis
-    if axis.groups is not None or (isinstance(column, Categorical) and not column.ordered):
+    if not cells_in_order(axis, column):
         order = np.argsort(-shares, kind="stable")
         merged = np.full(axis.size, most - 1)
         merged[order[: most - 1]] = np.arange(most - 1)

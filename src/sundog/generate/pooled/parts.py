@@ -117,7 +117,7 @@ def slopes(cells: Cells, other: Cells, *, in_order: int, size: int) -> Lines:
 
 
 def _dealt(key: Key, cells: Cells, size: int) -> Parts:
-    """Every cell's rows dealt to its parts at random, equally many to each, give or take one."""
+    """Every cell's rows dealt to its parts at random, equally many to each, give or take two."""
     order, offsets = split(key, 2)
     ranks, counts = ranks_in_groups(order, cells, size)
     return np.floor((ranks + uniforms(offsets, size)[cells]) * PARTS / counts).astype(np.int64) % PARTS
