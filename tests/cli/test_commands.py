@@ -393,6 +393,8 @@ def test_what_was_paid_for_is_kept_when_sampling_fails(place, monkeypatch):
     outcome = synthesize(place)
     assert outcome.code == 2
     assert "out/released.json" in outcome.files
+    assert "Kept the measurements that were paid for: out/released.json" in outcome.stderr
+    assert f"sundog generate out/released.json {' '.join(METHOD)} -o FOLDER" in outcome.stderr
     monkeypatch.undo()
     assert run_command(place, "generate", "out/released.json", *METHOD, "-o", "made").code == 0
 

@@ -117,6 +117,15 @@ def make_release(
         report=report,
         kept=lambda: kept(place.folder / MEASURED),
     )
+    try:
+        return _make_rows(synthesizer, place=place, signing=signing, report=report)
+    except BaseException:
+        kept(place.folder / MEASURED)
+        raise
+
+
+def _make_rows(synthesizer: "Synthesizer", *, place: Place, signing: "Signing", report: Report) -> int:
+    """Sample a fitted model and write the release; the number of its rows."""
     synthesizer.save(place.folder)
     report("sampling")
     made = synthesizer.model.rows(place.rows)

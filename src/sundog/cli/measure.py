@@ -34,7 +34,7 @@ def measure(
             table.private(),
             keep=lambda released: replace_measurements(out, released, beside=out),
             report=report,
-            kept=lambda: tell_kept(out),
+            kept=lambda: tell_kept(out, method=generation.method),
         )
         released = synthesizer.released
     lines = [

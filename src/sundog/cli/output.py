@@ -1,6 +1,7 @@
 """What commands share: showing progress on a terminal, saying what was done."""
 
 import json
+import shlex
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -135,6 +136,10 @@ def table_lines(place: "Place", rows: int) -> list[str]:
     ]
 
 
-def tell_kept(path: Path) -> None:
-    """Where the measurements are that a broken run paid for."""
-    tell(f"Kept the measurements that were paid for: {path} (see: sundog generate)", err=True)
+def tell_kept(path: Path, *, method: str) -> None:
+    """Where the measurements are that a broken run paid for, and how to go on with them."""
+    tell(
+        f"Kept the measurements that were paid for: {path}\n"
+        f"Go on with them at no further cost: sundog generate {shlex.quote(str(path))} --method {method} -o FOLDER",
+        err=True,
+    )

@@ -1,6 +1,7 @@
 """sundog synthesize: the whole way from a private table to synthetic rows, measurements, a certificate, a report."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,7 +58,8 @@ def synthesize(
             return
         names = linked_names(synthesizer.schema)
         place = Place(result.out, result.rows, result.format, result.force, linked=names)
-        rows = make_release(synthesizer, table.private(), place=place, signing=signing, report=report, kept=tell_kept)
+        kept = partial(tell_kept, method=generation.method)
+        rows = make_release(synthesizer, table.private(), place=place, signing=signing, report=report, kept=kept)
     _tell(synthesizer, place, rows=rows, as_json=result.json)
 
 
