@@ -519,7 +519,7 @@ def test_a_damaged_ledger_stops_every_run(place):
 def test_draft_check_and_use(place):
     drafted = run_command(place, "schema", "draft", "data.csv", "-o", "draft.json")
     assert drafted.code == 0, drafted.stderr
-    assert drafted.stdout.startswith("CONFIDENTIAL draft: draft.json (9 fields, of which 1 are left out")
+    assert drafted.stdout.startswith("CONFIDENTIAL draft: draft.json (fields: 9, left out: 1")
     draft = document(drafted, "draft.json")
     assert draft["description"].startswith("CONFIDENTIAL DRAFT")
     kinds = {field["name"]: field["type"] for field in draft["fields"]}
@@ -570,6 +570,9 @@ def test_a_draft_covers_what_it_saw(place):
         ["0", "0", "1"],
         ["true", "FALSE", "True"],
         ["\x00", "a", "b"],
+        ["NA", "NA", "NA"],
+        ["text " * 50, "word " * 50, "text " * 50],
+        ["a", "b", "text " * 50],
     ],
 )
 def test_odd_columns_are_drafted_too(place, cells):
@@ -578,6 +581,19 @@ def test_odd_columns_are_drafted_too(place, cells):
     assert outcome.code == 0, outcome.stderr
     checked = run_command(place, "schema", "check", "odd.json", "odd.csv")
     assert checked.code == 0, checked.stderr
+
+
+def test_a_draft_lists_no_label_that_a_schema_refuses(place):
+    """A column of words for missing, or of long texts, must not end the draft of all others."""
+    tables.write_csv(
+        place / "odd.csv", {"empty": ["NA"] * 3, "note": ["text " * 50] * 3, "some": ["a", "b", "text " * 50]}
+    )
+    assert run_command(place, "schema", "draft", "odd.csv", "-o", "odd.json").code == 0
+    empty, note, some = json.loads((place / "odd.json").read_text())["fields"]
+    assert (empty["identifier"], empty["why"]) == (True, "Left out: every cell means missing.")
+    assert (note["identifier"], note["why"]) == (True, "Left out: every text has more than 200 characters.")
+    assert some["categories"] == ["a", "b"]
+    assert "Not listed: 1 of more than 200 characters." in some["why"]
 
 
 def test_check_tells_what_is_left_out(place):

@@ -39,7 +39,7 @@ def draft(
     fields = document["fields"]
     left = sum(bool(field.get("identifier")) for field in fields)
     lines = [
-        f"CONFIDENTIAL draft: {out} ({len(fields)} fields, of which {left} are left out; each says why)",
+        f"CONFIDENTIAL draft: {out} (fields: {len(fields)}, left out: {left}; each says why)",
         "Its bounds, lists and dialect were read from the data, and nothing may be spent with it before it is reviewed:",
         f"sundog schema review {out}",
     ]

@@ -6,6 +6,7 @@ numbers and whole years. What cannot be modelled (names, identifiers, free text)
 
 from typing import Any
 
+from sundog.domain.categories import LONGEST_LABEL
 from sundog.domain.drafting.hierarchy import with_parents
 from sundog.domain.drafting.seen import CODE, CODE_WORDS, MANY_CODES, MISSING, NAME_WORDS, UNKNOWN, Seen
 from sundog.domain.drafting.truths import BOOLEANS
@@ -40,7 +41,9 @@ def _finished(seen: Seen, domain: dict[str, Any], why: str) -> dict[str, Any]:
     required = not missing and seen.rows > 0 and not domain.get("identifier")
     constraints = {**domain.pop("constraints", {}), **({"required": True} if required else {})}
     parts = {"missingValues": ["", *words]} if words else {}
-    also = [f"{missing:,} of {seen.rows:,} cells are missing."] if missing else ["No cell is missing."]
+    also = (
+        [f"{missing:,} of {seen.rows:,} cells are missing."] if missing else ["No cell is missing."] if required else []
+    )
     also += [f"Words that mean missing: {len(words)}."] if words else []
     own = {**domain.pop("sundog", {}), "origin": "fromData"}
     placed = {"constraints": constraints} if constraints else {}
@@ -128,8 +131,16 @@ def _listable(seen: Seen, *, most: int) -> bool:
 
 
 def _list(seen: Seen, why: str, *, codes: bool) -> Judgement:
-    labels = sorted(text for text in seen.labels or {} if text.casefold() not in MISSING)
+    said = [text for text in seen.labels or {} if text.casefold() not in MISSING]
+    labels = sorted(text for text in said if len(text) <= LONGEST_LABEL)
+    if not labels:
+        return left_out(f"every text has more than {LONGEST_LABEL} characters" if said else "every cell means missing")
     rare = sum((seen.labels or {})[label] < 5 for label in labels)
     known = f" {rare} of them occur in fewer than 5 rows: keep only what is publicly known." if rare else ""
+    long = (
+        f" Not listed: {len(said) - len(labels)} of more than {LONGEST_LABEL} characters."
+        if said[len(labels) :]
+        else ""
+    )
     listed, grouped = with_parents(labels) if codes and len(labels) > FEW_LABELS else (labels, "")
-    return {"type": "string", "categories": listed}, f"{why} {len(labels)} different ones.{grouped}{known}"
+    return {"type": "string", "categories": listed}, f"{why} {len(labels)} different ones.{grouped}{known}{long}"
