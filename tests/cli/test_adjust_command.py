@@ -107,6 +107,17 @@ def test_costs_of_making_the_table_are_added(place):
     assert len(certificate["payments"]) == len(both.ledger)
 
 
+def test_a_table_paid_for_in_another_ledger_hides_nothing_of_this_account(place):
+    """Its receipts may have the numbers of entries here, which belong to other runs."""
+    options = ("--method", "independent", "--dataset", "real", "--ledger", "other.sqlite", "-o", "made")
+    run_command(place, "synthesize", "real.csv", "--schema", "schema.json", *BUDGET, *options)
+    adjust(place, "--dataset", "real", out="earlier")
+    both = adjust(place, "--before", "made/released.json", synthetic="made/synthetic.csv")
+    assert both.code == 0, both.stderr
+    earlier, now = (document(both, f"{folder}/certificate.json")["account"] for folder in ("earlier", "out"))
+    assert now["rhoBefore"] == earlier["rhoAfter"]
+
+
 def test_rows_that_cannot_meet_the_measures(place):
     outcome = adjust(place, "--measures", "correlations: x, y", synthetic="one.csv")
     refused(outcome, r"cannot meet the .* of '[xy]'.*Nothing was changed.*kept in 'out/released.json'", entries=2)

@@ -108,6 +108,15 @@ def test_json_of_a_refusal(place):
     refused(outcome, "does not exist")
 
 
+def test_json_of_an_option_that_cannot_be_read(place):
+    outcome = synthesize(place, "--json", "--rows", "many")
+    assert json.loads(outcome.stdout) == {
+        "error": "Invalid value for '--rows': 'many' is no whole number.",
+        "exitCode": 2,
+    }
+    assert "is no whole number" in outcome.stderr
+
+
 def test_generate_given_a_condition_and_under_a_later_schema(place):
     measure(place)
     later = {

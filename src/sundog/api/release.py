@@ -71,8 +71,12 @@ def record_of(released: Released, ledger: Ledger, *, purpose: str | None, approv
 
 def _balance(released: Released, account: Account) -> Balance:
     """What the account had spent without the charges of this release, and with them."""
-    own = {payment.receipt for payment in released.payments}
-    others = tuple(entry for entry in account.entries if f"{account.dataset}#{entry.number}" not in own)
+    own = {(payment.receipt, payment.label, payment.rho) for payment in released.payments}
+    others = tuple(
+        entry  # a release that was paid for in another ledger may have receipts of the same numbers
+        for entry in account.entries
+        if (f"{account.dataset}#{entry.number}", entry.label, entry.rho) not in own
+    )
     before = Account(account.dataset, others)
     delta = released.guarantee.delta if account.delta is None else account.delta
     return Balance(

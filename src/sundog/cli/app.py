@@ -90,6 +90,7 @@ def main() -> None:
         if isinstance(ended, SystemExit) and ended.code == 1:  # what Typer says of a pipe that nobody reads
             sys.exit(UNREAD)
         if isinstance(ended, SystemExit) and ended.code != INTERRUPTED:
+            _tell_machines_of_usage(ended)
             raise
         _fail(*failure(KeyboardInterrupt()))
     except Exception as error:
@@ -106,9 +107,20 @@ def _have_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
-def _fail(message: str, code: int) -> None:
+def _tell_machines_of_usage(ended: SystemExit) -> None:
+    """An option or argument that cannot be read: Typer has told people on standard error, and left by that exception."""
+    words = getattr(ended.__context__, "format_message", None)
+    if words is not None and isinstance(ended.code, int):
+        _tell_machines(words(), ended.code)
+
+
+def _tell_machines(message: str, code: int) -> None:
     if "--json" in sys.argv:
         _say(json.dumps({"error": message, "exitCode": code}), sys.stdout)
+
+
+def _fail(message: str, code: int) -> None:
+    _tell_machines(message, code)
     _say(visible(f"Error: {message}"), sys.stderr)
     sys.exit(code)
 
