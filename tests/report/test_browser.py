@@ -64,6 +64,8 @@ def test_on_paper_it_is_light_even_where_the_screen_is_dark(page, tmp_path):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_on_a_phone_nothing_is_wider_than_the_screen(page, scheme):
+    """Not even a name of 300 letters in a sentence."""
+    page.write_text(page.read_text(encoding="utf-8").replace("independent", "x" * 300), encoding="utf-8")
     driver = pytest.importorskip("playwright.sync_api", reason="needs playwright's Python package")
     with driver.sync_playwright() as running:
         browser = running.chromium.launch(executable_path=BROWSER, args=FLAGS[1:])

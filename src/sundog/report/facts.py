@@ -41,7 +41,7 @@ Shares = Float[np.ndarray, " cells"]
 class ColumnFacts:
     """One column: the shares of its bars, synthetic and measured (None: not measured), and the error of the latter.
 
-    `by_mass`: bars are ranges of about equal mass, not of equal width.
+    `noise` is what noise alone explains on average, `reach` at most. `by_mass`: bars are ranges of about equal mass, not of equal width.
     """
 
     column: Column
@@ -51,18 +51,20 @@ class ColumnFacts:
     half_width: Shares | None
     disagreement: float | None
     noise: float | None
+    reach: float | None = None
     by_mass: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class PairFacts:
-    """A measured pair of columns: total variation to the synthetic rows, what noise alone explains, and where it lies."""
+    """A measured pair of columns: total variation to the synthetic rows, what noise alone explains on average and at most, and where."""
 
     columns: tuple[str, str]
     disagreement: float
     noise: float
     deviations: Float[np.ndarray, "first second"]
     labels: tuple[tuple[str, ...], tuple[str, ...]]
+    reach: float | None = None
 
 
 @dataclass(frozen=True)
@@ -125,15 +127,15 @@ def _column(released: Released, rows: Rows, column: Column, *, leaves: Leaves | 
     synthetic = np.bincount(groups, weights=shares, minlength=len(labels))
     if pooled is None:
         return ColumnFacts(column, labels, synthetic, None, None, None, None)
-    apart, noise = distance(pooled, shares * released.rows, released.rows)
+    apart = distance(pooled, shares * released.rows, released.rows)
     if leaves is not None and leaves.stddev > 0 and skewed(column, synthetic):
-        return _by_mass(Evidence(released), rows, leaves, apart=(apart, noise))
+        return _by_mass(Evidence(released), rows, leaves, apart=apart)
     measured = np.bincount(groups, weights=pooled.counts, minlength=len(labels)) / released.rows
     variance = np.bincount(groups, weights=pooled.variances, minlength=len(labels))
-    return ColumnFacts(column, labels, synthetic, measured, _half(variance, released), apart, noise)
+    return ColumnFacts(column, labels, synthetic, measured, _half(variance, released), *apart)
 
 
-def _by_mass(evidence: Evidence, rows: Rows, leaves: Leaves, *, apart: tuple[float, float]) -> ColumnFacts:
+def _by_mass(evidence: Evidence, rows: Rows, leaves: Leaves, *, apart: tuple[float, float, float]) -> ColumnFacts:
     """The same of a number that one bar of equal width would nearly hold; wide ranges need all levels to be known well."""
     axis, labels = mass_axis(leaves)
     question = Question(by=(axis.column,), confidence=CONFIDENCE)
@@ -170,7 +172,7 @@ def _shown_axis(column: Column) -> Axis:
 
 
 def pair_facts(released: Released, rows: Rows) -> list[PairFacts]:
-    """The measured pairs, those first whose synthetic table is furthest from the measurement beyond what noise explains."""
+    """The measured pairs, those first whose synthetic table is furthest from the measurement, compared with its noise."""
     found = [_pair(released, rows, query) for query in _pairs(released)[:PAIRS_LOOKED_AT]]
     return sorted(found, key=lambda pair: (pair.noise - pair.disagreement, pair.columns))
 
@@ -196,7 +198,7 @@ def _pair(released: Released, rows: Rows, query: Marginal) -> PairFacts:
     if pooled is None:
         raise ValueError("a pair of a measured query is measured")
     counts = answer(query, rows) * (released.rows / len(rows))
-    disagreement, noise = distance(pooled, counts, released.rows)
+    disagreement, noise, reach = distance(pooled, counts, released.rows)
     sides = [
         pair_groups(axis, released.schema.column(axis.column), shares)
         for axis, shares in zip(query.axes, _margins(counts, query), strict=True)
@@ -212,6 +214,7 @@ def _pair(released: Released, rows: Rows, query: Marginal) -> PairFacts:
         noise,
         (gap / spread).reshape(shape),
         (rows_named, columns_named),
+        reach,
     )
 
 

@@ -13,7 +13,7 @@ from sundog.report.charts import percent
 from sundog.report.facts import ClassFacts, ColumnFacts, PairFacts
 
 BEYOND, SLACK = 1.5, 0.005
-"""Rows are further off than noise explains from this many times its distance on, and half a per cent more."""
+"""Rows are further off than noise explains beyond this many times its mean distance and half a per cent more, and beyond its reach."""
 NAMED = 5
 
 Facts = Sequence[ColumnFacts | PairFacts]
@@ -48,7 +48,11 @@ def _name(facts: ColumnFacts | PairFacts) -> str:
 
 def _off(facts: Facts) -> list[str]:
     """The names of what is further from its measurement than noise explains."""
-    return [_name(each) for each in facts if (each.disagreement or 0.0) > BEYOND * (each.noise or 0.0) + SLACK]
+    return [_name(each) for each in facts if (each.disagreement or 0.0) > _explained(each)]
+
+
+def _explained(facts: ColumnFacts | PairFacts) -> float:
+    return max(BEYOND * (facts.noise or 0.0) + SLACK, facts.reach or 0.0)
 
 
 def _lead(columns: list[str], pairs: list[str]) -> str:
