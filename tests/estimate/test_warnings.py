@@ -89,7 +89,13 @@ def test_what_is_in_order_is_not(name, shares):
 
 def test_noise_alone_does_not_warn():
     assert said("city", {-1: 0.97}, stddev=50.0)
-    assert not said("city", {-1: 0.97}, stddev=20_000.0)
+    assert not said("city", {-1: 0.97}, stddev=5_000.0)
+
+
+def test_a_table_that_noise_hides_is_told():
+    (sentence,) = said("city", {}, rows=100)
+    assert sentence.startswith("The released number of rows is 100 ± 200: noise hides the table")
+    assert not said("city", {}, rows=1000)
 
 
 def test_delta_is_held_against_the_released_number_of_rows():

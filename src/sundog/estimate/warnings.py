@@ -1,4 +1,4 @@
-"""What released counts say about the reading of the table: columns that are nearly all missing, or pile up at a bound.
+"""What released counts say about the reading of the table: columns that are nearly all missing, or pile up at a bound; and a table that noise hides.
 
 Whatever was measured was paid for, so it may be said aloud. A share p with standard deviation s (pooled over the
 measurements of the column with the fewest columns beside it) is called large where p - 3 s exceeds a limit, so that noise
@@ -47,7 +47,7 @@ class ReleaseWarning:
 
 def warnings_of(released: Released) -> tuple[ReleaseWarning, ...]:
     """All findings, column by column."""
-    found, labels = [_delta(released)], dict[str, str]()
+    found, labels = [_delta(released), _few(released)], dict[str, str]()
     for column in released.schema.columns:
         own = _own(released, column)
         found.append(_missing(own, column))
@@ -74,6 +74,17 @@ def _delta(released: Released) -> ReleaseWarning | None:
         return None
     count = "number of rows" if released.public_rows is not None else "released estimate of the number of rows"
     return ReleaseWarning(None, f"delta {delta:g} is above one by the {count}: it would allow publishing a whole row.")
+
+
+def _few(released: Released) -> ReleaseWarning | None:
+    """A table that noise hides: its rows cannot be told from none."""
+    if not released.tells_rows or released.rows > CLEAR * released.rows_stddev:
+        return None
+    return ReleaseWarning(
+        None,
+        f"The released number of rows is {released.rows:,} ± {2 * released.rows_stddev:,.0f}: noise hides the table, and the synthetic rows "
+        "say next to nothing about it. It has too few rows for this budget (or none were read): spend more, or release nothing of it.",
+    )
 
 
 def _missing(own: Released, column: Column) -> ReleaseWarning | None:
