@@ -158,6 +158,12 @@ def test_the_schema_may_be_a_path_a_document_or_itself(tmp_path):
     assert all(each.schema == tables.schema() for each in made)
 
 
+@pytest.mark.parametrize("given", [None, [1], 5])
+def test_what_is_no_schema_is_named(given):
+    with pytest.raises(UserError, match=r"schema: found a .*; give a Schema, a Table Schema document"):
+        sundog.Synthesizer(given, rho=1)
+
+
 @pytest.mark.parametrize(
     ("options", "match"),
     [
