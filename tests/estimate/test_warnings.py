@@ -47,7 +47,7 @@ def said(*arguments, **options):
 
 
 def test_a_bin_at_the_end_is_told_as_a_bin():
-    (sentence,) = said("amount", {0: 0.995}, cells=20)
+    (sentence,) = said("amount", {0: 0.999}, cells=20)
     assert re.search(r"100% of the rows lie at or near its lower bound 0.00 \(in 0.00 to \d+\.\d\d\)\.", sentence)
 
 
@@ -90,6 +90,17 @@ def test_what_is_in_order_is_not(name, shares):
 def test_noise_alone_does_not_warn():
     assert said("city", {-1: 0.97}, stddev=50.0)
     assert not said("city", {-1: 0.97}, stddev=5_000.0)
+
+
+def test_the_noisy_total_of_many_cells_is_not_the_number_of_rows():
+    """77 % at zero are no 100 %, though noise made the cells of the finest level sum to as many rows as zero has."""
+    fine, coarse = (release("amount", {0: 0.77}, rows=3000, cells=cells) for cells in (1000, 5))
+    (found,) = fine.measurements
+    values = found.values.copy()
+    values[1:] = 0
+    low = Measurement(found.query, values, found.stddev, "t#1")
+    assert not warnings_of(fine.with_measurements((low,)))
+    assert not warnings_of(fine.with_measurements((low, *coarse.measurements)))
 
 
 def test_a_table_that_noise_hides_is_told():

@@ -23,6 +23,8 @@ from sundog.queries.marginal import one_way_axis
 from sundog.released import Released
 
 CLEAR = 3.0
+STANDS_OUT = 6.0
+"""Noise alone does not reach so many standard deviations, not even in the largest of a million cells."""
 MOSTLY = 0.9
 """This share of missing cells is called nearly all."""
 AT_BOUND = 0.5
@@ -45,6 +47,18 @@ class ReleaseWarning:
     sentence: str
 
 
+@dataclass(frozen=True)
+class Own:
+    """The measurements that say most of one column, and the number of rows as the whole release knows it, with its noise.
+
+    The total of one column's many noisy cells would be far less exact.
+    """
+
+    released: Released
+    rows: float
+    stddev: float
+
+
 def warnings_of(released: Released) -> tuple[ReleaseWarning, ...]:
     """All findings, column by column."""
     found, labels = [_delta(released), _few(released)], dict[str, str]()
@@ -54,17 +68,19 @@ def warnings_of(released: Released) -> tuple[ReleaseWarning, ...]:
         label = _label(own, column)
         labels |= {} if label is None else {column.name: label}
         if isinstance(column, Numeric) and is_count(column.name):
-            found.append(_children(own, column))
+            found.append(_children(own.released, column))
         elif isinstance(column, Numeric) and column.steps > FEW_STEPS:
             found += [_lower(own, column), _upper(own, column)]
     return tuple(warning for warning in (*found, _labels(labels)) if warning is not None)
 
 
-def _own(released: Released, column: Column) -> Released:
-    """The measurements that say most of one column: those that hold the fewest others."""
+def _own(released: Released, column: Column) -> Own:
+    """The measurements that hold the fewest others beside the column."""
     holding = [m for m in released.measurements if column.name in m.query.columns]
     fewest = min((len(m.query.columns) for m in holding), default=0)
-    return released.with_measurements(tuple(m for m in holding if len(m.query.columns) == fewest))
+    own = released.with_measurements(tuple(m for m in holding if len(m.query.columns) == fewest))
+    known = (float(released.rows), released.rows_stddev) if released.tells_rows else (1.0, 0.0)
+    return Own(own, *known)
 
 
 def _delta(released: Released) -> ReleaseWarning | None:
@@ -77,8 +93,9 @@ def _delta(released: Released) -> ReleaseWarning | None:
 
 
 def _few(released: Released) -> ReleaseWarning | None:
-    """A table that noise hides: its rows cannot be told from none."""
-    if not released.tells_rows or released.rows > CLEAR * released.rows_stddev:
+    """A table that noise hides: neither its rows nor any cell can be told from none."""
+    seen = any((m.values > STANDS_OUT * m.stddev).any() for m in released.measurements)
+    if seen or not released.tells_rows or released.rows > CLEAR * released.rows_stddev:
         return None
     return ReleaseWarning(
         None,
@@ -87,7 +104,7 @@ def _few(released: Released) -> ReleaseWarning | None:
     )
 
 
-def _missing(own: Released, column: Column) -> ReleaseWarning | None:
+def _missing(own: Own, column: Column) -> ReleaseWarning | None:
     share = _share(own, column, run=(column.missing, column.size), limit=MOSTLY) if column.missing is not None else None
     if share is None:
         return None
@@ -108,7 +125,7 @@ def _labels(labels: Mapping[str, str]) -> ReleaseWarning | None:
     )
 
 
-def _label(own: Released, column: Column) -> str | None:
+def _label(own: Own, column: Column) -> str | None:
     """The label in the place of unknown ones, where nearly all rows have it."""
     if not isinstance(column, Categorical) or column.fallback >= len(column.labels) or len(column.labels) < 3:
         return None
@@ -117,9 +134,9 @@ def _label(own: Released, column: Column) -> str | None:
     return None if share is None else column.describe(place)
 
 
-def _lower(own: Released, column: Numeric) -> ReleaseWarning | None:
+def _lower(own: Own, column: Numeric) -> ReleaseWarning | None:
     zero = column.lower == 0 and column.kind in ("integer", "number")
-    run = min((axis.bounds(0) for axis in _axes(own, column)), key=_width, default=None)
+    run = min((axis.bounds(0) for axis in _axes(own.released, column)), key=_width, default=None)
     share = _share(own, column, run=run, limit=AT_ZERO if zero else AT_BOUND)
     if share is None:
         return None
@@ -131,9 +148,9 @@ def _lower(own: Released, column: Numeric) -> ReleaseWarning | None:
     )
 
 
-def _upper(own: Released, column: Numeric) -> ReleaseWarning | None:
+def _upper(own: Own, column: Numeric) -> ReleaseWarning | None:
     last = column.nullable + 1
-    run = min((axis.bounds(axis.size - last) for axis in _axes(own, column)), key=_width, default=None)
+    run = min((axis.bounds(axis.size - last) for axis in _axes(own.released, column)), key=_width, default=None)
     share = _share(own, column, run=run, limit=AT_BOUND)
     if share is None:
         return None
@@ -185,21 +202,21 @@ def _width(run: tuple[int, int]) -> int:
     return run[1] - run[0]
 
 
-def _share(own: Released, column: Column, *, run: tuple[int, int] | None, limit: float) -> float | None:
+def _share(own: Own, column: Column, *, run: tuple[int, int] | None, limit: float) -> float | None:
     """The released share of a run of codes, where it exceeds the limit beyond the noise; None where it is unknown."""
     if (
         run is None
-        or not own.tells_rows
+        or not own.released.tells_rows
         or (isinstance(column, Numeric) and _width(run) > max(1, NARROW * column.steps))
     ):
         return None
     axis = Axis.cut(column, [code for code in run if code < column.size])
-    pooled = pool(own, Marginal((axis,)))
+    pooled = pool(own.released, Marginal((axis,)))
     if pooled is None:
         return None
     cell = int(axis.cells(np.array([run[0]]))[0])
-    rows = float(pooled.counts.sum())
-    share, spread = float(pooled.counts[cell]) / max(rows, 1.0), float(pooled.variances[cell]) ** 0.5 / max(rows, 1.0)
+    share = float(pooled.counts[cell]) / own.rows
+    spread = float(np.hypot(pooled.variances[cell] ** 0.5, share * own.stddev)) / own.rows
     return min(share, 1.0) if share - CLEAR * spread > limit else None
 
 
