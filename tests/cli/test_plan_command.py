@@ -1,6 +1,7 @@
 """sundog plan and synthesize --dry-run, as users meet them: neither opens a table."""
 
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -41,7 +42,12 @@ def test_plan(schema, tmp_path):
     )
     assert "is needed" in said
     assert "No data was read" in said
-    assert "<svg" in (tmp_path / "p.html").read_text(encoding="utf-8")
+    page = (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert "<svg" in page
+    style, _, body = page.partition("</style>")
+    used = {name for names in re.findall(r'<div class="([^"]+)"', body) for name in names.split()}
+    assert used  # tables that are wider than a phone scroll in these
+    assert all(f".{name} " in style for name in used)
     found = json.loads(run("plan", schema, "--rows", 20000, "--epsilon", "0.5,2", "--json"))
     assert [each["epsilon"] for each in found["budgets"]] == [0.5, 2.0]
     with pytest.raises(UserError, match="must be a number"):
