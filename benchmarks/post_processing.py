@@ -106,12 +106,12 @@ def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
             "seed": seed,
         }
         spend = {"folder": Path(folder), "schema": schema, "train": train, "options": options}
-        without = _fitted(spend, "without", epsilon=settings["epsilon"]).sample()
-        made = _halves(spend, settings) if settings["plan"] == HALVES else _one_budget(spend, settings)
-    return _figures(schema, train, test, without=without, made=made)
+        without = fitted(spend, "without", epsilon=settings["epsilon"]).sample()
+        made = _halves(spend, settings) if settings["plan"] == HALVES else one_budget(spend, settings)
+    return judged(schema, train, test, without=without, made=made)
 
 
-def _fitted(spend: Mapping[str, Any], account: str, **budget: Any) -> Any:
+def fitted(spend: Mapping[str, Any], account: str, **budget: Any) -> Any:
     import sundog
 
     ledger = spend["folder"] / f"{account}.sqlite"
@@ -125,7 +125,7 @@ Made = tuple[Mapping[str, Any], Sequence[str], Mapping[str, float]]
 def _halves(spend: Mapping[str, Any], settings: Mapping[str, Any]) -> Made:
     """Rows at half of epsilon, adjusted with the other half."""
     half = settings["epsilon"] / 2
-    first = _fitted(spend, "with", epsilon=half)
+    first = fitted(spend, "with", epsilon=half)
     return _adjusted(spend, first.sample(), epsilon=half, before=first.released)
 
 
@@ -173,19 +173,19 @@ def _other_tool(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
         spend = {"folder": Path(place), "schema": schema, "train": train, "options": options}
         table, columns, figures = _adjusted(spend, half, epsilon=settings["epsilon"] / 2)
     both = figures | {"epsilon": settings["epsilon"]}  # the ledger knows nothing of the other package's half
-    return _figures(schema, train, test, without=without, made=(table, columns, both))
+    return judged(schema, train, test, without=without, made=(table, columns, both))
 
 
-def _one_budget(spend: Mapping[str, Any], settings: Mapping[str, Any]) -> Made:
+def one_budget(spend: Mapping[str, Any], settings: Mapping[str, Any], *, account: str = "both") -> Made:
     """Rows at this epsilon in all, a part of it for adjusting."""
     plan = {"adjust": settings["measures"], "adjust_share": settings["share"]}
-    both = _fitted(spend, "both", epsilon=settings["epsilon"], **plan)
+    both = fitted(spend, account, epsilon=settings["epsilon"], **plan)
     before = replace(both.model, released=replace(both.released, adjustments=()))
     made = {"with": both.sample(), "before": before.sample()}
     return made, both.released.adjustments[0].query.columns, {"epsilon": both.released.guarantee.epsilon}
 
 
-def _figures(schema: Any, train: Any, test: Any, *, without: Any, made: Made) -> dict[str, Any]:
+def judged(schema: Any, train: Any, test: Any, *, without: Any, made: Made) -> dict[str, Any]:
     from sundog.evaluate.base import Comparison
     from sundog.evaluate.divergences import InverseKL, JensenShannon
     from sundog.evaluate.learning import LogisticF1

@@ -42,6 +42,7 @@ BENCHMARKS = (
     "privpgd_methods",
     "adjust_speed",
     "post_processing",
+    "adjust_share",
     "auto",
     "auto_speed",
     "high_order",

@@ -138,3 +138,39 @@ def test_a_gain_is_what_the_metric_itself_calls_better(monkeypatch):
     }
     for name in ("ahead", "versions", "methods_table", "harness"):
         sys.modules.pop(name, None)
+
+
+def test_paired_runs_have_the_same_draws_at_every_scale_and_leave_the_noise_of_the_package_alone(monkeypatch):
+    """They are no releases: what stands for the noise is undone afterwards, and the package has no seed for it."""
+    import numpy as np
+
+    from sundog.private import noise
+
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import adjust_share
+
+    counts, own = np.arange(500), noise.add_gaussian
+    with adjust_share.patched("private.noise", add_gaussian=adjust_share.paired(3)):
+        small, large = (noise.add_gaussian(counts, scale) - counts for scale in (1e4, 3e4))
+        other = noise.add_gaussian(counts + 1, 1e4) - counts - 1
+    assert np.abs(large - 3 * small).max() <= 2
+    assert np.abs(np.corrcoef(small, other)[0, 1]) < 0.3
+    assert 0.8 < small.std() / 1e4 < 1.2
+    assert noise.add_gaussian is own
+    for name in ("adjust_share", "post_processing", "auto", "methods_table", "home_credit", "harness"):
+        sys.modules.pop(name, None)
+
+
+def test_changes_by_a_share_are_told_apart(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import adjust_share
+
+    figures = {"js_without": 0.02, "js_before": 0.03, "js_with": 0.024, "f1_without": 0.7, "f1_with": 0.71}
+    found = adjust_share.changes(figures | {"improvement": 0.4})
+    assert {name: round(value, 9) for name, value in found.items()} == {
+        "js_budget": 0.5, "js_adjusting": -0.2, "js": 0.2, "f1": 0.01, "correlations": 0.6,
+    }  # fmt: skip
+    mean = adjust_share.averaged([found, {**found, "js": 0.4}])
+    assert (mean["runs"], mean["js"], mean["js_error"]) == (2, pytest.approx(0.3), pytest.approx(0.1))
+    for name in ("adjust_share", "post_processing", "auto", "methods_table", "home_credit", "harness"):
+        sys.modules.pop(name, None)
