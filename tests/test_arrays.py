@@ -101,6 +101,11 @@ WRONG = [
     (SIGMOID, {"weights": [1.0, 1.0]}),
     (SIGMOID, {"threshold": 1e300}),
     (SIGMOID, {"threshold": "high"}),
+    (SIGMOID, {"sharpness": 0}),
+    (SIGMOID, {"sharpness": 101}),
+    (SIGMOID, {"sharpness": float("nan")}),
+    (SIGMOID, {"sharpness": True}),
+    (SIGMOID, {"sharpness": "steep"}),
     (ATLEAST, {"least": 1.5}),
     (ATLEAST, {"least": 2}),
 ]

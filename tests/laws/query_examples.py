@@ -171,6 +171,7 @@ EXAMPLES: dict[str, list[Case]] = {
     ],
     "sigmoid": [
         Case(SigmoidSum(("hours",), (2.0,), 1.0)),
+        Case(SigmoidSum(("hours",), (2.0,), 1.0, 40.0)),
         Case(SigmoidSum(("age", "hours"), (1.0, -0.5), 0.25)),
         Case(SigmoidSum(("colour", "age", "fixed"), (0.5, 1.0, -0.25), 0.5), NORMS, "labels lie inside their bounds"),
     ],

@@ -24,6 +24,7 @@ MARGINALS = [
 AT_LEAST = AtLeast(TWO_WAY, 1)
 SIGMOID = SigmoidSum(("n",), (1.0,), 0.5)
 """Adding a row changes this one more than replacing one does."""
+STEEP = SigmoidSum(("n",), (1.0,), 0.5, 100.0)
 
 
 @pytest.mark.parametrize("query", MARGINALS, ids=lambda query: query.describe())
@@ -32,7 +33,7 @@ def test_marginals(query):
 
 
 @pytest.mark.parametrize("unit", checks.UNITS.values(), ids=checks.UNITS)
-@pytest.mark.parametrize("query", [TWO_WAY, AT_LEAST, SIGMOID], ids=["marginal", "at least", "sigmoid"])
+@pytest.mark.parametrize("query", [TWO_WAY, AT_LEAST, SIGMOID, STEEP], ids=["marginal", "at least", "sigmoid", "steep"])
 def test_units(query, unit):
     checks.check_unit_sensitivity(query, unit)
 

@@ -1,9 +1,10 @@
-"""A smooth threshold count: the sum over rows of sigmoid(5 (<w, x> - b)), which PrivPGD's protected statistic needs.
+"""A smooth threshold count: the sum over rows of sigmoid(k (<w, x> - b)), which PrivPGD's protected statistic needs.
 
 x holds the columns scaled to [0, 1]: numbers by their public bounds (missing: the middle), labels at (code + 1/2) / codes.
-In fixed point: weights and positions are rounded to 2^-10, their sum to 2^-12, and a table gives the sigmoid in units of
-1/1000, so that the answer is an exact integer, the same on every engine and in any batching. One row adds a number between
-the table's least and greatest entry: sensitivity greatest - least (replace), greatest (add-remove).
+k is the sharpness, 5 in the paper. In fixed point: weights and positions are rounded to 2^-10, their sum to 2^-12, and a
+table gives the sigmoid in units of 1/1000, so that the answer is an exact integer, the same on every engine and in any
+batching. One row adds a number between the table's least and greatest entry, whatever the sharpness: sensitivity greatest -
+least (replace), greatest (add-remove).
 """
 
 import math
@@ -14,9 +15,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from sundog.domain import Column, Numeric, Schema
+from sundog.domain.constraints.kinds import LEAST_SHARPNESS, MOST_SHARPNESS
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
@@ -25,9 +27,12 @@ from sundog.queries.base import OneBlock
 SCALE = 1000
 """Answers are counted in units of 1/SCALE rows."""
 BITS, COARSE = 10, 8
-SHARPNESS = 5.0
+PAPERS_SHARPNESS = 5.0
+"""Also that of saved queries which name none."""
 MOST_WEIGHT = 64
-"""Bounds the table of the sigmoid (4096 places per unit of weight), and keeps its exponential within floats."""
+"""Bounds the table of the sigmoid: 4096 places per unit of weight."""
+MOST_EXPONENT = 700.0
+"""Keeps the exponential within floats; the sigmoid is zero long before."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,7 @@ class SigmoidSum(OneBlock):
     columns: tuple[str, ...]
     weights: tuple[float, ...]
     threshold: float
+    sharpness: float = PAPERS_SHARPNESS
     scale = SCALE
     size = 1
 
@@ -50,6 +56,13 @@ class SigmoidSum(OneBlock):
                 )
         if sum(map(abs, self.weights)) > MOST_WEIGHT:
             raise UserError(f"soft threshold: the weights may add up to {MOST_WEIGHT} in absolute value.")
+        if isinstance(self.sharpness, bool) or not isinstance(self.sharpness, int | float) or not self._allowed():
+            raise UserError(
+                f"soft threshold: the sharpness must be a number in {LEAST_SHARPNESS:g}..{MOST_SHARPNESS:g}."
+            )
+
+    def _allowed(self) -> bool:
+        return LEAST_SHARPNESS <= self.sharpness <= MOST_SHARPNESS
 
     @cached_property
     def whole_weights(self) -> list[int]:
@@ -67,7 +80,10 @@ class SigmoidSum(OneBlock):
         greatest = sum(max(weight, 0) for weight in self.whole_weights) << BITS >> COARSE
         places = range(self.least, greatest + 1)
         step = 1 << (2 * BITS - COARSE)
-        return np.array([round(SCALE / (1 + math.exp(-SHARPNESS * (p / step - self.threshold)))) for p in places])
+        return np.array([self._entry(place / step) for place in places])
+
+    def _entry(self, at: float) -> int:
+        return round(SCALE / (1 + math.exp(min(-self.sharpness * (at - self.threshold), MOST_EXPONENT))))
 
     def sensitivity_squared(self, neighbours: Neighbours) -> Fraction:
         """In units of 1/SCALE, squared."""
@@ -88,8 +104,11 @@ class SigmoidSum(OneBlock):
 
     def above(self, rows: Rows) -> int:
         """How many rows lie above the threshold itself: what is reported of a protected statistic."""
-        step = 1 << (2 * BITS)
-        return int((self._sums(rows) > self.threshold * step).sum())
+        return int((self.sums(rows) > self.threshold).sum())
+
+    def sums(self, rows: Rows) -> Float[np.ndarray, " rows"]:
+        """The weighted sums that are compared with the threshold."""
+        return self._sums(rows) / (1 << (2 * BITS))
 
     def _values(self, rows: Rows) -> Int[np.ndarray, " rows"]:
         return self.table[(self._sums(rows) >> COARSE) - self.least]
@@ -110,12 +129,13 @@ class SigmoidSum(OneBlock):
         return f"soft threshold {self.threshold:g} of {', '.join(self.columns)}"
 
     def to_json(self) -> dict[str, Any]:
-        """Columns, weights and threshold."""
+        """Columns, weights, threshold and sharpness."""
         return {
             "query": "sigmoid",
             "columns": list(self.columns),
             "weights": list(self.weights),
             "threshold": self.threshold,
+            "sharpness": self.sharpness,
         }
 
     @classmethod
@@ -123,7 +143,8 @@ class SigmoidSum(OneBlock):
         """The query that `to_json` described."""
         for name in document["columns"]:
             schema.position(name)
-        return cls(tuple(document["columns"]), tuple(document["weights"]), document["threshold"])
+        sharpness = document.get("sharpness", PAPERS_SHARPNESS)
+        return cls(tuple(document["columns"]), tuple(document["weights"]), document["threshold"], sharpness)
 
 
 def positions(column: Column, codes: Int[np.ndarray, " rows"]) -> Int[np.ndarray, " rows"]:

@@ -60,10 +60,10 @@ def test_impossible_combinations_name_labels_ranges_and_missing():
 def test_a_dependency_may_have_a_public_map_and_a_statistic_may_be_protected():
     rule, statistic = read(
         {"kind": "determines", "columns": ["low"], "column": "pregnant", "map": {"a": True, "b": "false"}},
-        {"kind": "protected", "weights": {"net": 1, "tax": -0.5}, "threshold": 0.4, "strength": 2},
+        {"kind": "protected", "weights": {"net": 1, "tax": -0.5}, "threshold": 0.4, "strength": 2, "sharpness": 50},
     )
     assert rule == Determines("number 1", ("low",), "pregnant", ((0, 1), (1, 0)))
-    assert statistic == ProtectedStatistic("number 2", ("net", "tax"), (1.0, -0.5), 0.4, 2.0)
+    assert statistic == ProtectedStatistic("number 2", ("net", "tax"), (1.0, -0.5), 0.4, 2.0, 50.0)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +89,15 @@ def test_a_dependency_may_have_a_public_map_and_a_statistic_may_be_protected():
         ({"kind": "determines", "columns": ["sex", "low"], "column": "net", "map": {"f": 1}}, "exactly one"),
         ({"kind": "protected", "weights": {"net": 1}, "threshold": 7}, "lies outside"),
         ({"kind": "protected", "weights": {"net": 1}, "threshold": 0.5, "strength": -1}, "strength"),
+        (
+            {"kind": "protected", "weights": {"net": 1}, "threshold": 0.5, "sharpness": 0},
+            "sharpness: Input should be greater",
+        ),
+        (
+            {"kind": "protected", "weights": {"net": 1}, "threshold": 0.5, "sharpness": 1000},
+            "less than or equal to 100",
+        ),
+        ({"kind": "protected", "weights": {"net": 1}, "threshold": 0.5, "sharpness": "steep"}, "sharpness"),
     ],
 )
 def test_messages_name_the_constraint_and_the_remedy(constraint, says):
@@ -98,7 +107,8 @@ def test_messages_name_the_constraint_and_the_remedy(constraint, says):
 
 
 def test_a_schema_with_constraints_survives_saving():
-    schema = Schema.from_json(
-        {"fields": FIELDS, "constraints": [{"kind": "sum", "columns": ["net", "tax"], "maximum": 90}]}
-    )
+    cap = {"kind": "sum", "columns": ["net", "tax"], "maximum": 90}
+    hidden = {"kind": "protected", "weights": {"net": 1}, "threshold": 0.5, "sharpness": 50}
+    schema = Schema.from_json({"fields": FIELDS, "constraints": [cap, hidden]})
+    assert schema.constraints[-1].sharpness == 50
     assert Schema.from_json(schema.to_json()) == schema

@@ -107,7 +107,7 @@ def queries_of(name):
         "sigmoid": [
             SigmoidSum(("age", "cost"), (0.7, -1.3), 0.1),
             SigmoidSum(("region", "seen", "cost"), (1.0, -0.5, 2.0), 0.9),
-            SigmoidSum(("cost",), (-1.0,), -0.5),
+            SigmoidSum(("cost",), (-1.0,), -0.5, 60.0),
         ],
         "group_sums": [
             GroupSums(grouped, "cost"),

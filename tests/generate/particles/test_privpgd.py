@@ -13,6 +13,7 @@ from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.generate import Particles
 from sundog.generate.particles import device, threads
+from sundog.generate.particles.declared_penalties import protected_queries
 from sundog.generate.particles.embedding import Embedding
 from sundog.generate.particles.kernels import residuals
 from sundog.generate.particles.own_penalty import OwnPenalty
@@ -172,7 +173,14 @@ def test_simplex_embedding_puts_labels_at_equidistant_corners():
     assert distance(Marginal.of(SCHEMA, "age", "city", bins=16), rows, table()) < 0.2
 
 
-@pytest.mark.parametrize("penalty", [Protected((0,), (1.0,), 0.4, 0.5, 1.0), Bound((0,), (1.0,), 0.4, 1.0)])
+@pytest.mark.parametrize(
+    "penalty",
+    [
+        Protected((0,), (1.0,), 0.4, 0.5, 1.0),
+        Protected((0,), (1.0,), 0.4, 0.5, 1.0, 50.0),
+        Bound((0,), (1.0,), 0.4, 1.0),
+    ],
+)
 def test_slopes_are_derivatives(penalty):
     y = np.linspace(0, 1, 50)
     for i in (3, 40):
@@ -270,3 +278,29 @@ def test_a_million_particles_run():
     generator = Particles(particles=1_000_000, epochs=3, steps=3)
     state = fitted(generator)
     assert len(generator.sample(key_of(0), state, rows=1_000_000)) == 1_000_000
+
+
+@pytest.fixture(scope="module")
+def six():
+    """Six independent numbers: their pairs leave the distribution of a weighted sum of all of them free."""
+    bounds = {"minimum": 0, "maximum": 15, "required": True}
+    return {"fields": [{"name": name, "type": "integer", "constraints": bounds} for name in "abcdef"]}
+
+
+def error_of_share(document, strength):
+    """How wrong the share of rows above a protected threshold comes out, and the largest distance of a pair."""
+    hidden = {"kind": "protected", "weights": dict.fromkeys("abcdef", 0.4), "threshold": 1.4, "strength": strength}
+    schema = Schema.from_json(document | {"constraints": [hidden]})
+    rows = Rows(schema, tuple(np.random.default_rng(1).integers(0, 16, (6, 4000))))
+    pairs, query = [Marginal.of(schema, *p) for p in itertools.combinations("abcdef", 2)], protected_queries(schema)[0]
+    state = fitted(SMALL, measured(schema, rows, [*pairs, query]))
+    made = SMALL.sample(key_of(5), state, rows=4000)
+    return abs(query.above(made) - query.above(rows)) / 4000, max(distance(pair, made, rows) for pair in pairs)
+
+
+def test_a_protected_share_is_hidden_by_its_hard_threshold_and_pairs_stay(six):
+    (plain, fits), (hidden, still) = (error_of_share(six, strength) for strength in (0, 3))
+    assert plain < 0.02
+    assert hidden > 3 * plain
+    assert hidden > 0.04
+    assert still < fits + 0.02

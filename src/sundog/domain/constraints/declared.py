@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from sundog.domain.columns import Column, Numeric
+from sundog.domain.constraints.kinds import LEAST_SHARPNESS, MOST_SHARPNESS, SHARPNESS
 from sundog.errors import UserError
 
 Operator = Literal["<", "<=", "=", "!=", ">=", ">"]
@@ -75,6 +76,7 @@ class Guarded(Declared):
     weights: dict[str, float] = Field(min_length=1)
     threshold: float
     strength: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    sharpness: float = Field(default=SHARPNESS, ge=LEAST_SHARPNESS, le=MOST_SHARPNESS, allow_inf_nan=False)
 
 
 AnyDeclared = Annotated[Compare | Sum | Ratio | Determined | Excluded | Guarded, Field(discriminator="kind")]

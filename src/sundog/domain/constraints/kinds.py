@@ -5,17 +5,23 @@
     {"kind": "ratio", "numerator": "tax", "denominator": "income", "minimum": 0, "maximum": 0.6}
     {"kind": "determines", "columns": ["postcode"], "column": "region"}      with "map" where the mapping is public
     {"kind": "impossible", "where": {"sex": "male", "pregnant": true, "age": {"maximum": 9}}}
-    {"kind": "protected", "weights": {"age": 1, "income": 2}, "threshold": 1.5, "strength": 1}
+    {"kind": "protected", "weights": {"age": 1, "income": 2}, "threshold": 1.5, "strength": 1, "sharpness": 20}
 
 Each may have a `name`, used in messages. Here they become exact statements about codes: sums are whole-number sums of grid
 units, so that no rounding decides. A row in which a compared or added number is missing satisfies the constraint, as in
 SQL; an impossible combination may name missing values with null. A ratio is a statement about products,
 minimum * denominator <= numerator <= maximum * denominator, so a denominator of zero allows only a numerator of zero.
 `strength` is the pull on particles (method privpgd) towards a linear constraint while they move, 0 for none; where it is not
-declared, privpgd takes 1, and other methods are not asked for any.
+declared, privpgd takes 1, and other methods are not asked for any. `sharpness` is how steep the sigmoid is that stands for
+the threshold of a protected statistic.
 """
 
 from dataclasses import dataclass
+
+SHARPNESS = 20.0
+"""Of the sigmoid of a protected statistic. The paper has 5, which moves the share itself less and costs more."""
+LEAST_SHARPNESS, MOST_SHARPNESS = 1.0, 100.0
+"""Below, it is nearly a line; above, nearly a step, which moves no particle."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,7 @@ class ProtectedStatistic:
     weights: tuple[float, ...]
     threshold: float
     strength: float
+    sharpness: float = SHARPNESS
 
 
 Constraint = Linear | Pairs | Impossible | Determines | ProtectedStatistic

@@ -151,7 +151,12 @@ def _protected(declared: Guarded, name: str, columns: Mapping[str, Column]) -> l
         )
     return [
         ProtectedStatistic(
-            name, tuple(declared.weights), tuple(declared.weights.values()), declared.threshold, declared.strength
+            name,
+            tuple(declared.weights),
+            tuple(declared.weights.values()),
+            declared.threshold,
+            declared.strength,
+            declared.sharpness,
         )
     ]
 

@@ -40,7 +40,7 @@ def protected_queries(schema: Schema) -> list[SigmoidSum]:
 
 def sigmoid_query(constraint: ProtectedStatistic) -> SigmoidSum:
     """The query whose noisy answer a protected statistic needs."""
-    return SigmoidSum(constraint.columns, constraint.weights, constraint.threshold)
+    return SigmoidSum(constraint.columns, constraint.weights, constraint.threshold, constraint.sharpness)
 
 
 def _bound(constraint: Linear, schema: Schema, embedding: Embedding) -> Bound:
@@ -63,7 +63,8 @@ def _protected(constraint: ProtectedStatistic, released: Released, embedding: Em
     answers = [m.values[0] / query.scale / released.rows for m in released.measurements if m.query == query]
     coordinates, own, shift = _carried(released.schema, embedding, constraint.columns, constraint.weights)
     threshold = constraint.threshold - shift
-    return [Protected(coordinates, own, threshold, float(a), constraint.strength) for a in answers]
+    sharpness, strength = constraint.sharpness, constraint.strength
+    return [Protected(coordinates, own, threshold, float(a), strength, sharpness) for a in answers]
 
 
 def _carried(

@@ -6,12 +6,14 @@ number of particles, batches and epochs. `strength_at` is the factor lambda at a
 declared kinds here are functions of one linear form, y_i = <w, z_i>, with the gradient w * slope(y)_i; own_penalty.py takes a
 user's function of the columns.
 
-- Protected (the paper's Sec. 4.4, App. B): R = 10^-6 / (10^-4 + (S(Z) - s)^2), S the mean of sigmoid(5 (y - b)) and s its
-  DP estimate, measured by the curator like anything else. It pushes a threshold statistic away from the truth. The paper
-  prints the threshold's sign both ways; here y - b. Its numerator is 0.01, which outweighs the distances by far when both
-  are in the units of Eq. 7: here strength 1 moves the statistic visibly at a moderate cost in the marginals. It fades out
-  over the first 70 % of the descent: particles are told early which of the arrangements with the same marginals to take,
-  and the marginals are then fitted undisturbed. With a constant strength they were not (docs/explanation/privpgd.md).
+- Protected (the paper's Sec. 4.4, App. B): R = 10^-6 / (10^-4 + (S(Z) - s)^2), S the mean of sigmoid(k (y - b)) and s its
+  DP estimate, measured by the curator like anything else. It pushes a threshold statistic away from the truth. k is 20 unless
+  declared, and 5 in the paper: a steep sigmoid is moved by rows near the threshold alone, so that the share of rows above it
+  follows and the rest stays. The paper prints the threshold's sign both ways; here y - b. Its numerator is 0.01, which
+  outweighs the distances by far when both are in the units of Eq. 7: here strength 1 moves the statistic visibly at a
+  moderate cost in the marginals. It fades out over the first 70 % of the descent: particles are told early which of the
+  arrangements with the same marginals to take, and the marginals are then fitted undisturbed. With a constant strength they
+  were not (docs/explanation/privpgd.md).
 - Bound: R = mean of max(0, y - b)^2, or of (y - b)^2 for an equality: a linear constraint in its soft form.
 """
 
@@ -19,7 +21,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Protocol
 
-SHARPNESS = 5.0
+from sundog.domain.constraints.kinds import SHARPNESS
+
 HEIGHT, WIDTH = 1e-6, 1e-4
 FADED = 0.7
 """Where in the descent a protected statistic is pushed no more."""
@@ -56,13 +59,14 @@ class OfLinearForm:
 
 @dataclass(frozen=True)
 class Protected(OfLinearForm):
-    """Push the mean of sigmoid(5 (y - threshold)) away from `estimate`."""
+    """Push the mean of sigmoid(sharpness (y - threshold)) away from `estimate`."""
 
     coordinates: tuple[int, ...]
     weights: tuple[float, ...]
     threshold: float
     estimate: float
     strength: float
+    sharpness: float = SHARPNESS
 
     def strength_at(self, progress: Any, numpy_like: ModuleType) -> Any:
         """The strength at a step: it falls to zero over the descent."""
@@ -77,10 +81,10 @@ class Protected(OfLinearForm):
         share = self._share(projections, numpy_like)
         difference = share.mean() - self.estimate
         outer = -2 * HEIGHT * difference / (WIDTH + difference**2) ** 2
-        return outer * SHARPNESS * share * (1 - share)
+        return outer * self.sharpness * share * (1 - share)
 
     def _share(self, projections: Any, numpy_like: ModuleType) -> Any:
-        return 1 / (1 + numpy_like.exp(-SHARPNESS * (projections - self.threshold)))
+        return (1 + numpy_like.tanh(self.sharpness / 2 * (projections - self.threshold))) / 2
 
 
 @dataclass(frozen=True)
