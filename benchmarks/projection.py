@@ -55,13 +55,13 @@ def curator(schema: Any, table: Any, *, epsilon: float, selects: bool = False) -
     return Curator(PrivateTable(table), schema, spending=spending)
 
 
-def made(schema: Any, table: Any, *, recipe: Any, epsilon: float, seed: int) -> tuple[Any, Any]:
-    """What a recipe releases and learns."""
+def made(schema: Any, table: Any, *, recipe: Any, epsilon: float, seed: int, public: Any = None) -> tuple[Any, Any]:
+    """What a recipe releases and learns, from rows of a public table where there are any."""
     from sundog.methods.loop import run
     from sundog.random.keys import key_of
 
     held = curator(schema, table, epsilon=epsilon, selects=recipe.rule.selects)
-    return run(key_of(seed), held, recipe=recipe, report=lambda _: None)
+    return run(key_of(seed), held, recipe=recipe, report=lambda _: None, public=public)
 
 
 def exact(schema: Any, table: Any, queries: Any) -> list[Any]:
@@ -120,12 +120,12 @@ def macro_f1(train: Any, test: Any, target: str, targets: tuple[str, ...]) -> fl
 
 
 def synthesised(
-    schema: Any, table: Any, *, recipe: Any, epsilon: float, seed: int
+    schema: Any, table: Any, *, recipe: Any, epsilon: float, seed: int, public: Any = None
 ) -> tuple[Any, Any, dict[str, float]]:
     """What was released, as many rows as it says, and what they cost."""
     from sundog.random.keys import key_of
 
-    released, state = made(schema, table, recipe=recipe, epsilon=epsilon, seed=seed)
+    released, state = made(schema, table, recipe=recipe, epsilon=epsilon, seed=seed, public=public)
     rows = recipe.generator.sample(key_of(seed), state, rows=released.rows)
     return released, rows, costs()
 

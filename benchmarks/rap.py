@@ -1,6 +1,6 @@
 """RAP's own figures with our RAP, beside our other methods: errors of the ROUNDED rows on Adult, CPU seconds and memory.
 
-    python benchmarks/rap.py [--parts reach cells epsilon workload rounds disjunctions rows oversampling] [--seeds 3] [--json]
+    python benchmarks/rap.py [--parts reach cells epsilon workload rounds disjunctions rows oversampling public] [--seeds 3] [--json]
 
 - reach: 64 random three-way marginals (449,487 cells) at epsilon 1, n' = 1000; every method measures what it usually does.
 - cells: a workload of 19 million cells (64 five-way marginals), two rounds of two; it has to run.
@@ -12,6 +12,9 @@
   rows fitted to the queries themselves.
 - rows: error and CPU seconds against the number of soft rows n' (Figure 6).
 - oversampling: the error before rounding and after rounding every soft row this many times (Figure 5b).
+- public: one half of the rows is private and `rap`, `gem` and `rap++` start from nothing, from the other half, from that half with every
+  column shuffled, and from that half with the values of every second column exchanged (the last for the first, and so on): errors of all
+  pairs of columns.
 
 The paper measures single cells over rounds and reports the largest error; we measure whole tables once.
 Needs the public tables in ../shared/data beside the repository. A second call does only what is missing.
@@ -52,6 +55,15 @@ PARTS = {
     ],
     "rows": [Case(f"rows-{rows}", {"part": "rows", "rows": rows}) for rows in (50, 200, 1000, 2000)],
     "oversampling": [Case("oversampling", {"part": "oversampling"})],
+    "public": [
+        Case(
+            f"public-{method}-{start}-{epsilon}",
+            {"part": "public", "method": method, "start": start, "epsilon": epsilon},
+        )
+        for epsilon in (0.1, 1.0)
+        for method in ("rap", "gem", "rap++")
+        for start in ("nothing", "right", "shuffled", "exchanged")
+    ],
 }
 ROUNDS: dict[str, dict[str, Any]] = {
     "at once": {"rounds": 1},
@@ -195,9 +207,44 @@ def oversampling(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     return found | spent
 
 
+def public(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """Rows of a half, from a start by the other half: the errors of all pairs."""
+    import numpy as np
+
+    from sundog.methods.recipes import recipe_of
+    from sundog.queries.workload import Workload
+    from sundog.sources import open_table
+
+    schema, table, _ = adult()
+    halves = np.array_split(np.random.default_rng(seed).permutation(table.num_rows), 2)
+    private, other = (table.take(np.sort(half)) for half in halves)
+    start = started(open_table(other).read(schema), settings["start"])
+    recipe = recipe_of(settings["method"])
+    chosen = {"recipe": recipe, "epsilon": settings["epsilon"], "seed": seed}
+    _, rows, spent = synthesised(schema, private, **chosen, public=start)
+    pairs = Workload.marginals(schema, k=2, bins=33).queries
+    return rounded_errors(schema, private, pairs, rows=rows) | spent
+
+
+def started(rows: Any, how: str) -> Any:
+    """The public rows as they are, without any relation, or with wrong ones."""
+    import numpy as np
+
+    from sundog.domain.rows import Rows
+
+    if how == "nothing":
+        return None
+    random, codes = np.random.default_rng(0), list(rows.codes)
+    if how == "shuffled":
+        codes = [random.permutation(own) for own in codes]
+    if how == "exchanged":
+        codes[::2] = [column.size - 1 - own for column, own in zip(rows.schema.columns[::2], codes[::2], strict=True)]
+    return Rows(rows.schema, tuple(codes))
+
+
 TASKS = {
     "reach": reach, "cells": cells, "epsilon": epsilon, "workload": workload, "rounds": rounds,
-    "disjunctions": disjunctions, "rows": soft_rows, "oversampling": oversampling,
+    "disjunctions": disjunctions, "rows": soft_rows, "oversampling": oversampling, "public": public,
 }  # fmt: skip
 
 

@@ -59,6 +59,27 @@ def test_a_measurement_outweighs_the_public_table(name):
     assert distance(generator, state, PAIR) < 0.05
 
 
+@pytest.mark.parametrize("name", ["relaxed-projection", "network"])
+def test_a_public_table_that_agrees_is_not_replaced_by_noise(name):
+    """Measurements with much noise: rows that start from the right table end at the noise, others are fitted to it."""
+    generator, released = GENERATORS[name](), noisy(60.0)
+    right = generator.fit(key_of(2), generator.init_public(key_of(1), SCHEMA, public=REAL), released=released)
+    plain = generator.fit(key_of(2), generator.init(key_of(1), SCHEMA), released=released)
+    assert max(distance(generator, right, query) for query in (PAIR, OTHER)) < 0.1
+    assert min(distance(generator, plain, query) for query in (PAIR, OTHER)) > 0.1
+
+
+def noisy(stddev) -> Released:
+    """All columns and some pairs."""
+    random = np.random.default_rng(5)
+    queries = [*(Marginal.of(SCHEMA, n, bins=8) for n in SCHEMA.names), PAIR, OTHER]
+    measured = tuple(
+        Measurement(q, answer(q, REAL) + np.rint(random.normal(0, stddev, q.size)).astype(int), stddev, "1")
+        for q in queries
+    )
+    return Released(SCHEMA, measured, Guarantee(PrivacyUnit("replace"), "zcdp", 0.1), public_rows=len(REAL))
+
+
 @pytest.mark.parametrize("method", ["auto", "mst", "private-gsd"])
 def test_a_model_with_a_public_table_is_saved_with_it(tmp_path, method):
     made = Synthesizer(

@@ -3,6 +3,9 @@
 One step: the panels' gradient by the feature matrix, pulled back to the parameters, one Adam update, the new matrix. The
 host looks at the loss once per window only, so that steps are dispatched ahead. When a window has not improved the best
 loss by `tolerance` (relative), the learning rate is halved; after `halvings` of them the descent ends.
+
+A descent from a public table that agrees with the measurements ends where its loss is that of the noise (`enough`): further
+steps would replace what the public table knows by noise. It is looked at more often, so as not to go past.
 """
 
 from collections.abc import Sequence
@@ -17,6 +20,8 @@ from sundog.lazy_jax import jax, jit, jnp, optax
 from sundog.progress import tell_share
 
 Params = Any
+LOOK = 5
+"""Steps between two looks at the loss of a descent that may end at the noise."""
 
 
 class Maker(Protocol):
@@ -137,20 +142,22 @@ def advanced(
     return replace(position, params=params, moments=moments, matrix=matrix), losses
 
 
-def descended(params: Params, problem: Problem, *, descent: Descent) -> Best:
-    """The best parameters of a descent whose relaxed loss is the exact one (soft cells only)."""
+def descended(params: Params, problem: Problem, *, descent: Descent, enough: float = 0.0) -> Best:
+    """The best parameters of a descent whose relaxed loss is the exact one (soft cells only), or the first that are enough."""
     still = problem.sharpness(1.0)
+    window = min(LOOK, descent.window) if enough else descent.window
+    tolerance = descent.tolerance * window / descent.window
     position = started(params, problem, descent=descent, sharpness=still)
-    best, halved = Best(params, float("inf")), 0
-    for step in range(0, descent.steps, descent.window):
+    best, halved = Best(params, sum(problem.exact_losses(params).values()) if enough else float("inf")), 0
+    for step in range(0, descent.steps, window):
+        if best.loss <= enough or halved > descent.halvings:
+            break
         tell_share(step / descent.steps)
-        position, losses = advanced(position, problem, steps=descent.window, sharpness=still)
+        position, losses = advanced(position, problem, steps=window, sharpness=still)
         loss = sum(losses.values())
-        if loss > best.loss * (1 - descent.tolerance):
+        if loss > best.loss * (1 - tolerance):
             halved, position = halved + 1, slower(position)
         best = best.better(position.params, loss)
-        if halved > descent.halvings:
-            break
     return best
 
 

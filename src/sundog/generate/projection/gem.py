@@ -27,6 +27,7 @@ from sundog.generate.projection.features import features
 from sundog.generate.projection.panels import Matrix
 from sundog.generate.projection.rap import (
     SoftMaker,
+    enough_of,
     fits_soft_cells,
     goes_on,
     held_frame,
@@ -117,7 +118,9 @@ class GenerativeNetwork:
             if only_columns(released):
                 return start, 0.0
             maker, table = NetworkMaker(frame), replace(start.table, public=state.table.public)
-            best = descended(start.weights, problem_of(table, released, maker=maker), descent=self.descent)
+            problem = problem_of(table, released, maker=maker)
+            enough = enough_of(before, frame, params=start.weights, problem=problem)
+            best = descended(start.weights, problem, descent=self.descent, enough=enough)
             return NetworkState(best.params, replace(table, params=_soft_params(maker, best.params))), best.loss
 
         return not_trapped(state.table, fitted)

@@ -43,6 +43,8 @@ from sundog.released import Released
 Fitted = TypeVar("Fitted")
 Simplex = Literal["softmax", "sparsemax"]
 REFERENCE_ROWS = 100_000
+AT_THE_NOISE, AGREES = 1.0, 1.1
+"""The loss that exact answers would have, on the average, and the most of a public table that agrees with what was measured."""
 TRAPPED = 1.5
 """A loss so far above the noise says that a public table was a bad start."""
 NOTHING_KNOWN: dict[str, Leaves] = {}
@@ -95,7 +97,9 @@ class RelaxedProjection:
             if only_columns(released):
                 return table, 0.0
             maker = SoftMaker(table.frame, self.simplex)
-            best = descended(table.params, problem_of(table, released, maker=maker), descent=self.descent)
+            problem = problem_of(table, released, maker=maker)
+            enough = enough_of(start, frame, params=table.params, problem=problem)
+            best = descended(table.params, problem, descent=self.descent, enough=enough)
             return replace(table, params=best.params, descended=True, public=state.public), best.loss
 
         return not_trapped(state, fitted)
@@ -162,6 +166,16 @@ def not_trapped(state: SoftTable, fitted: Callable[[SoftTable], tuple[Fitted, fl
         return made
     other, less = fitted(replace(state, public=None, descended=False, leaves=NOTHING_KNOWN))
     return other if less < loss else made
+
+
+def enough_of(start: SoftTable, frame: Frame, *, params: Params, problem: Problem) -> float:
+    """The loss at which a descent ends: that of the noise where it starts from a public table that agrees, else none.
+
+    A table that does not agree is descended from to the end: a loss that is small on the average may hide one large error.
+    """
+    if start.public is None or goes_on(start, frame):
+        return 0.0
+    return AT_THE_NOISE if sum(problem.exact_losses(params).values()) <= AGREES else 0.0
 
 
 def goes_on(state: SoftTable, frame: Frame) -> bool:
