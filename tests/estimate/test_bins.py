@@ -7,7 +7,15 @@ from example_tables import SCHEMA
 from sundog.domain import Categorical, Numeric
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
-from sundog.estimate.bins import Bins, Leaves, leaves_of, uniform_leaves
+from sundog.estimate.bins import (
+    Bins,
+    Leaves,
+    coarse_for_tables,
+    coarsened,
+    hidden_trend,
+    leaves_of,
+    uniform_leaves,
+)
 from sundog.queries import Marginal
 from sundog.random.keys import key_of
 from sundog.released import Guarantee, Measurement, Released
@@ -104,3 +112,39 @@ def test_labels_that_noise_hides_are_merged_until_it_does_not():
     axis = Bins().axis(Leaves(column, Axis.whole(column), np.full(10, 0.1), 0.05))
     assert 3 <= axis.size <= 7
     assert Bins().axis(Leaves(column, Axis.whole(column), np.full(10, 0.1), 0.0001)) == Axis.whole(column)
+
+
+def test_a_long_list_of_labels_is_joined_in_runs_of_equal_mass():
+    column = Categorical("occupation", tuple(f"{code:03d}" for code in range(60)))
+    axis = Axis.whole(column)
+    found = coarse_for_tables(axis, np.full(60, 1 / 60), column=column, most=6)
+    assert found.cell_of.tolist() == [code // 10 for code in range(60)]
+
+
+def test_labels_of_which_a_few_hold_most_rows_stand_apart():
+    column = Categorical("country", tuple(f"{code:03d}" for code in range(60)))
+    axis, shares = Axis.whole(column), np.ones(60)
+    shares[[7, 30]] = 100
+    found = coarse_for_tables(axis, shares, column=column, most=6)
+    assert found == coarsened(axis, shares, column=column, most=6)
+    assert np.bincount(found.cell_of)[found.cell_of[[7, 30]]].tolist() == [1, 1]
+
+
+def test_numbers_and_short_lists_are_coarsened_as_elsewhere():
+    short = Categorical("kind", ("a", "b", "c"))
+    for column, size in ((AMOUNT, 101), (short, 3)):
+        axis, shares = Axis.whole(column), np.full(size, 1 / size)
+        same = coarsened(axis, shares, column=column, most=6)
+        assert coarse_for_tables(axis, shares, column=column, most=6) == same
+
+
+def test_six_cells_hide_a_sixth_of_a_trend_and_labels_have_none():
+    column = Numeric("age", "integer", 0, 59, nullable=False)
+    axis, shares = Axis.whole(column), np.full(60, 1 / 60)
+    coarse = coarsened(axis, shares, column=column, most=6)
+    assert hidden_trend(axis, coarse, shares=shares, column=column) == pytest.approx(1 / 36, rel=0.02)
+    assert hidden_trend(axis, axis, shares=shares, column=column) == 0
+    labels = Categorical("kind", tuple(f"{code:03d}" for code in range(60)))
+    whole = Axis.whole(labels)
+    joined = coarse_for_tables(whole, shares, column=labels, most=6)
+    assert hidden_trend(whole, joined, shares=shares, column=labels) == 0

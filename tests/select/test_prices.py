@@ -9,7 +9,7 @@ from sundog.domain import Categorical, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
 from sundog.queries import Marginal
-from sundog.select.prices import Option, allocate, dependence
+from sundog.select.prices import Option, allocate, dependence, missed
 
 COLUMNS = tuple(Categorical(name, labels=tuple(range(12))) for name in "abcd")
 SCHEMA = Schema(COLUMNS)
@@ -90,3 +90,10 @@ def test_a_table_whose_noise_survives_must_show_more_to_be_measured():
 
     least = {noise: min(seen for seen in range(10, 5000, 10) if chosen(noise, float(seen))) for noise in (1.0, 2.0)}
     assert least[2.0] > 1.4 * least[1.0]
+
+
+def test_a_coarse_table_misses_what_the_fine_one_shows_beyond_it_and_trends_inside_its_cells():
+    assert missed(5.0, 3.0, hidden=0.0) == pytest.approx(4.0)
+    assert missed(5.0, 5.0, hidden=0.04) == pytest.approx(1.0)
+    assert missed(5.0, 3.0, hidden=0.04) == pytest.approx(4.0)
+    assert missed(3.0, 5.0, hidden=0.04) == pytest.approx(1.0)  # noise put the coarse score above the fine one

@@ -35,6 +35,8 @@ TYPICAL = 0.0015
 """The noise in one leaf, as a share of the rows, from which on bins may be finer: that of 40,000 rows at epsilon 1."""
 NOISE = 3.0
 """A label is distinguished from noise from this many standard deviations on (as in MST)."""
+FEW_ROWS = 0.5
+"""Labels that stand apart on a coarser axis hold this share of the rows at least; otherwise labels are joined in runs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,10 +244,41 @@ def coarsened(axis: Axis, shares: Float[np.ndarray, " cells"], *, column: Column
         merged = np.full(axis.size, most - 1)
         merged[order[: most - 1]] = np.arange(most - 1)
         return Axis.grouped(column, [int(cell) for cell in merged[axis.cell_of]])
-    middle = (np.cumsum(shares) - shares / 2) / max(float(shares.sum()), 1e-300)
-    bins = np.minimum((middle * most).astype(np.int64), most - 1)
-    firsts = axis.firsts[np.flatnonzero(np.diff(bins, prepend=-1))]
+    firsts = axis.firsts[np.flatnonzero(np.diff(_evenly(shares, most), prepend=-1))]
     return Axis.cut(column, [int(first) for first in firsts])
+
+
+def coarse_for_tables(axis: Axis, shares: Float[np.ndarray, " cells"], *, column: Column, most: int) -> Axis:
+    """The coarser axis of tables of pairs: `coarsened`, but long lists of labels of which none is frequent in runs.
+
+    Six cells that hold the five most frequent of a hundred occupations, and all others together, tell nothing of most rows. Labels that
+    are neighbours in the list (of codes, of a hierarchy) are often alike, and where they are not, nothing is lost.
+    """
+    apart = np.sort(shares)[::-1][: most - 1].sum() >= FEW_ROWS * shares.sum()
+    if axis.size <= most or cells_in_order(axis, column) or apart:
+        return coarsened(axis, shares, column=column, most=most)
+    order = np.argsort(axis.firsts, kind="stable")
+    runs = np.empty(axis.size, dtype=np.int64)
+    runs[order] = np.unique(_evenly(shares[order], most), return_inverse=True)[1]
+    return Axis.grouped(column, [int(run) for run in runs[axis.cell_of]])
+
+
+def _evenly(shares: Float[np.ndarray, " cells"], most: int) -> Int[np.ndarray, " cells"]:
+    """Which of `most` parts of equal mass each cell's middle lies in."""
+    middle = (np.cumsum(shares) - shares / 2) / max(float(shares.sum()), 1e-300)
+    return np.minimum((middle * most).astype(np.int64), most - 1)
+
+
+def hidden_trend(axis: Axis, coarse: Axis, *, shares: Float[np.ndarray, " cells"], column: Column) -> float:
+    """Which part of a steady trend along a column with an order a coarser axis hides: the variance of ranks inside its cells."""
+    ordered = cells_in_order(axis, column)
+    if axis == coarse or not ordered:
+        return 0.0
+    mass = np.maximum(shares[:ordered], 0.0) / max(float(shares[:ordered].sum()), 1e-300)
+    ranks, cells = np.cumsum(mass) - mass / 2, axis.parents(coarse)[:ordered]
+    sums = np.maximum(np.bincount(cells, weights=mass), 1e-300)
+    inside = ranks - (np.bincount(cells, weights=mass * ranks) / sums)[cells]
+    return float(mass @ inside**2 / max(float(mass @ (ranks - mass @ ranks) ** 2), 1e-300))
 
 
 def _rebinned(query: Query, axes: Mapping[str, Axis]) -> Query:

@@ -30,7 +30,7 @@ METHODS = {
             two_way,
             Allocate(),
             PooledSearch(),
-            first=First(hierarchical, 0.33, hierarchical_shares),
+            first=First(hierarchical, 0.38, hierarchical_shares),
             bins=Bins(finest=4.0, taper=0.75),
             cost="seconds for 15 columns",
         ),

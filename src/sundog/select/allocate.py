@@ -22,7 +22,7 @@ from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
-from sundog.estimate.bins import coarsened, leaves_of
+from sundog.estimate.bins import coarse_for_tables, hidden_trend, leaves_of
 from sundog.estimate.pairs.determined import checks, most_checked, near_targets, proposed, suspicions
 from sundog.estimate.pairs.independent import independent
 from sundog.generate import Generator, SizeLimited
@@ -31,7 +31,7 @@ from sundog.queries.sensitivity import block_l1
 from sundog.released import Proposal, Released, Selection
 from sundog.select import residuals, wider
 from sundog.select.base import spent_up
-from sundog.select.prices import Option, allocate, dependence
+from sundog.select.prices import Option, allocate, dependence, missed
 from sundog.select.screen import MANY, screening
 
 SHARP = 8.0
@@ -237,7 +237,7 @@ class Allocate:
         leaves, axes = leaves_of(released), dict[Axis, Axis]()
         for axis in {axis for query in workload if isinstance(query, Marginal) for axis in query.axes}:
             shares, column = leaves[axis.column].shares(axis), released.schema.column(axis.column)
-            axes[axis] = coarsened(axis, shares, column=column, most=self.coarse)
+            axes[axis] = coarse_for_tables(axis, shares, column=column, most=self.coarse)
         return [Marginal(tuple(axes[axis] for axis in q.axes)) for q in workload if isinstance(q, Marginal)]
 
     def _options(
@@ -260,11 +260,11 @@ class Allocate:
             for query, seen in zip(scores.candidates[len(workload) :], found[len(workload) :], strict=True)
         }
         options = []
-        for query, seen in zip(finest, fine, strict=True):
+        for query, asked, seen in zip(finest, workload, fine, strict=True):
             ways = [Option(seen), Option(0.0, query)]
             if query.columns in coarse and query.columns not in near:
                 small, seen_coarsely = coarse[query.columns]
-                ways.append(Option(math.sqrt(max(seen**2 - seen_coarsely**2, 0.0)), small))
+                ways.append(Option(missed(seen, seen_coarsely, hidden=_hidden(asked, small, released)), small))
             options.append(ways)
         return options
 
@@ -278,6 +278,15 @@ class Allocate:
             * (SHARP if query.columns in near else 1.0)
             for query, weight in zip(workload, given, strict=True)
         ]
+
+
+def _hidden(query: Query, coarse: Query, released: Released) -> float:
+    """The part of trends along both columns that the coarse table hides."""
+    leaves, found = leaves_of(released), 0.0
+    for axis, wide in zip(query.axes, coarse.axes, strict=True):  # type: ignore[attr-defined]
+        known = leaves[axis.column]
+        found += hidden_trend(axis, wide, shares=known.shares(axis), column=known.column)
+    return found
 
 
 def _checking(released: Released, *, rho: float) -> Proposal | None:

@@ -42,6 +42,15 @@ def dependence(score: float, expected: Float[np.ndarray, " cells"]) -> float:
     return math.sqrt(max(score * abs(score) - sampling**2, 0.0))
 
 
+def missed(fine: float, coarse: float, *, hidden: float) -> float:
+    """What a coarse table misses, in rows: of the dependence that the fine one shows, and of a trend inside its own cells.
+
+    Dependence that keeps its sign inside a coarse cell changes neither distance from independence. So at least the part of a steady trend that is `hidden`
+    (of its square) is taken to be missed.
+    """
+    return math.sqrt(max(fine**2 - coarse**2, hidden * max(fine, coarse) ** 2))
+
+
 def allocate(
     options: list[list[Option]], *, weights: Sequence[float], unit: PrivacyUnit, rho: float, kappa: float
 ) -> tuple[list[Query], list[float]]:
