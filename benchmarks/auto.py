@@ -152,7 +152,7 @@ CHANGES: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "trees from 12 codes": (lambda recipe: recipe, lambda: patched("estimate.hierarchy", MOST_SINGLE_CELLS=12)),
     "branch 2": (lambda recipe: recipe, lambda: patched("estimate.hierarchy", BRANCH=2, LEVELS=7)),
     "margins 1": (lambda recipe: recipe, lambda: patched("generate.pooled.pooled_search", MARGINS=1.0)),
-    "passes 40": (search(passes=40, tolerance=0.003), nullcontext),
+    "passes 20": (search(passes=20, tolerance=0.01), nullcontext),
 }
 FULL = {"tables": TABLES, "changes": tuple(CHANGES), "seeds": 3}
 

@@ -84,10 +84,10 @@ class PooledSearch:
     ] = None
     passes: Annotated[
         int, "How many times as many candidates are tried as there are cells, at most.", Range(1, 10**6)
-    ] = 20
+    ] = 80
     tolerance: Annotated[
         float, "The search ends when a pass lowers the loss by less than this part of it.", Range(0, 1)
-    ] = 0.01
+    ] = 0.005
     crossover: Annotated[float, "The share of candidates that take their value from another row.", Range(0, 1)] = 0.7
 
     def __post_init__(self) -> None:
