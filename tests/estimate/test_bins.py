@@ -12,7 +12,6 @@ from sundog.estimate.bins import (
     Leaves,
     coarse_for_tables,
     coarsened,
-    hidden_trend,
     leaves_of,
     uniform_leaves,
 )
@@ -136,15 +135,3 @@ def test_numbers_and_short_lists_are_coarsened_as_elsewhere():
         axis, shares = Axis.whole(column), np.full(size, 1 / size)
         same = coarsened(axis, shares, column=column, most=6)
         assert coarse_for_tables(axis, shares, column=column, most=6) == same
-
-
-def test_six_cells_hide_a_sixth_of_a_trend_and_labels_have_none():
-    column = Numeric("age", "integer", 0, 59, nullable=False)
-    axis, shares = Axis.whole(column), np.full(60, 1 / 60)
-    coarse = coarsened(axis, shares, column=column, most=6)
-    assert hidden_trend(axis, coarse, shares=shares, column=column) == pytest.approx(1 / 36, rel=0.02)
-    assert hidden_trend(axis, axis, shares=shares, column=column) == 0
-    labels = Categorical("kind", tuple(f"{code:03d}" for code in range(60)))
-    whole = Axis.whole(labels)
-    joined = coarse_for_tables(whole, shares, column=labels, most=6)
-    assert hidden_trend(whole, joined, shares=shares, column=labels) == 0

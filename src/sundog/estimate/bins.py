@@ -249,10 +249,10 @@ def coarsened(axis: Axis, shares: Float[np.ndarray, " cells"], *, column: Column
 
 
 def coarse_for_tables(axis: Axis, shares: Float[np.ndarray, " cells"], *, column: Column, most: int) -> Axis:
-    """The coarser axis of tables of pairs: `coarsened`, but long lists of labels of which none is frequent in runs.
+    """The coarser axis of tables of pairs: `coarsened`, but long lists of labels of which few are frequent in runs.
 
     Six cells that hold the five most frequent of a hundred occupations, and all others together, tell nothing of most rows. Labels that
-    are neighbours in the list (of codes, of a hierarchy) are often alike, and where they are not, nothing is lost.
+    are neighbours in the list (of codes, of a hierarchy) are often alike.
     """
     apart = np.sort(shares)[::-1][: most - 1].sum() >= FEW_ROWS * shares.sum()
     if axis.size <= most or cells_in_order(axis, column) or apart:
@@ -267,18 +267,6 @@ def _evenly(shares: Float[np.ndarray, " cells"], most: int) -> Int[np.ndarray, "
     """Which of `most` parts of equal mass each cell's middle lies in."""
     middle = (np.cumsum(shares) - shares / 2) / max(float(shares.sum()), 1e-300)
     return np.minimum((middle * most).astype(np.int64), most - 1)
-
-
-def hidden_trend(axis: Axis, coarse: Axis, *, shares: Float[np.ndarray, " cells"], column: Column) -> float:
-    """Which part of a steady trend along a column with an order a coarser axis hides: the variance of ranks inside its cells."""
-    ordered = cells_in_order(axis, column)
-    if axis == coarse or not ordered:
-        return 0.0
-    mass = np.maximum(shares[:ordered], 0.0) / max(float(shares[:ordered].sum()), 1e-300)
-    ranks, cells = np.cumsum(mass) - mass / 2, axis.parents(coarse)[:ordered]
-    sums = np.maximum(np.bincount(cells, weights=mass), 1e-300)
-    inside = ranks - (np.bincount(cells, weights=mass * ranks) / sums)[cells]
-    return float(mass @ inside**2 / max(float(mass @ (ranks - mass @ ranks) ** 2), 1e-300))
 
 
 def _rebinned(query: Query, axes: Mapping[str, Axis]) -> Query:

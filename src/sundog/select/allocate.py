@@ -22,9 +22,10 @@ from sundog.declare import Range, check_declared
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
-from sundog.estimate.bins import coarse_for_tables, hidden_trend, leaves_of
+from sundog.estimate.bins import coarse_for_tables, leaves_of
 from sundog.estimate.pairs.determined import checks, most_checked, near_targets, proposed, suspicions
 from sundog.estimate.pairs.independent import independent
+from sundog.estimate.trends import Hidden
 from sundog.generate import Generator, SizeLimited
 from sundog.queries import Joined, Marginal, Query
 from sundog.queries.sensitivity import block_l1
@@ -249,7 +250,7 @@ class Allocate:
         near: Container[tuple[str, ...]],
     ) -> list[list[Option]]:
         """For every pair: leave it out, measure it as finely as it gets, or measure it coarsely (not those that are `near`)."""
-        scores = released.scores[0]
+        scores, hidden = released.scores[0], Hidden(leaves_of(released))
         found = [
             dependence(float(value), expected)
             for value, expected in zip(scores.values, independent(scores.candidates, released), strict=True)
@@ -264,7 +265,7 @@ class Allocate:
             ways = [Option(seen), Option(0.0, query)]
             if query.columns in coarse and query.columns not in near:
                 small, seen_coarsely = coarse[query.columns]
-                ways.append(Option(missed(seen, seen_coarsely, hidden=_hidden(asked, small, released)), small))
+                ways.append(Option(missed(seen, seen_coarsely, hidden=hidden.of(asked, small)), small))
             options.append(ways)
         return options
 
@@ -278,15 +279,6 @@ class Allocate:
             * (SHARP if query.columns in near else 1.0)
             for query, weight in zip(workload, given, strict=True)
         ]
-
-
-def _hidden(query: Query, coarse: Query, released: Released) -> float:
-    """The part of trends along both columns that the coarse table hides."""
-    leaves, found = leaves_of(released), 0.0
-    for axis, wide in zip(query.axes, coarse.axes, strict=True):  # type: ignore[attr-defined]
-        known = leaves[axis.column]
-        found += hidden_trend(axis, wide, shares=known.shares(axis), column=known.column)
-    return found
 
 
 def _checking(released: Released, *, rho: float) -> Proposal | None:
