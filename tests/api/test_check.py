@@ -132,7 +132,7 @@ def test_keys_and_rows_per_unit():
     assert found.unit.findings[0].count == 1
     alone = sundog.check_table(table, {"name": "t", "fields": fields})
     assert [key.name for key in alone.keys] == ["who", "key"]
-    assert "protect them: --unit who" in alone.keys[0].findings[0].remedy
+    assert "the unit that is protected (--unit who" in alone.keys[0].findings[0].remedy
 
 
 def test_lines_of_a_text_file(tmp_path):

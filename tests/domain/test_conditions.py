@@ -95,7 +95,7 @@ REFUSED = {
     "sex = ": "at character 7: found the end; a value is expected",
     "sex = diverse": "at character 7: 'diverse' is not a value of field 'sex'; it has ",
     "sex > male": "at character 7: the labels of 'sex' have no order",
-    "age >= old": "at character 8: 'old' is not a integer",
+    "age >= old": "at character 8: 'old' does not fit field 'age', which is of type integer",
     "age >= 1e999999999": "at character 8",
     "age => 65": "at character 6: found '>'",
     "age >= 65 sex = male": "at character 11: found 'sex'; here only 'and', 'or' or the end may follow",

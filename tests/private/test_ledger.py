@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import sqlite3
 import stat
@@ -161,6 +162,20 @@ def test_a_run_of_the_limit_fits_and_nothing_more(ledger, accounting, delta_spen
         ledger.charge("adult", [gaussian(5e-324)], unit=UNIT, accounting=accounting)
     assert "epsilon 1 at delta 1e-09" in str(found.value)
     assert ledger.account("adult") == account
+
+
+def test_a_refusal_says_what_is_left_in_epsilon_and_that_is_granted(ledger):
+    def charge(epsilon):
+        rho = Budget(epsilon=epsilon, delta=1e-9).total_rho("gaussian")
+        ledger.charge("adult", [gaussian(rho)], unit=UNIT, accounting="gaussian")
+
+    ledger.set_limit("adult", epsilon=3, delta=1e-9)
+    charge(1)
+    with pytest.raises(BudgetRefused, match="Left to a run: epsilon") as found:
+        charge(3)
+    charge(float(re.search(r"epsilon ([\d.]+) at delta 1e-09\. Ask", str(found.value)).group(1)))
+    with pytest.raises(BudgetRefused, match="Left"):
+        charge(0.1)
 
 
 def test_a_refused_batch_writes_none_of_it(ledger):

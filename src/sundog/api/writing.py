@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,6 +24,19 @@ def prepare_folder(folder: Path, *, force: bool, outside: Iterable[str | Path | 
     with _writing(folder):
         check_release_folder(folder, force=force, outside=outside)
         _try_to_write(folder)
+
+
+@contextmanager
+def no_empty_folder(folder: Path) -> Iterator[None]:
+    """Take away a folder that was made for what then failed, if it is still empty."""
+    new = not folder.exists()
+    try:
+        yield
+    except BaseException:
+        if new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def prepare_file(path: Path, *, force: bool) -> None:

@@ -47,7 +47,7 @@ def generate(
     with progress("starting") as report:
         from sundog.api.making import Place, linked_names, parts_for, remake_release, resume_release
         from sundog.api.model import model_of
-        from sundog.api.writing import prepare_folder
+        from sundog.api.writing import no_empty_folder, prepare_folder
         from sundog.domain.linked.reading import refuse_linked
         from sundog.domain.where import condition_of
         from sundog.methods.loop import check_rows
@@ -70,10 +70,11 @@ def generate(
             place = Place(out, rows, writing.format, where=where, linked=linked_names(measurements.schema))
             place = replace(place, parts=parts_for(place))
             check_rows(rows if place.parts is None else place.parts.size(0), measurements.schema)
-            prepare_folder(out, force=writing.force)
-            report(f"fitting {fitting.method}")
-            model = model_of(measurements, fitting)
-            made = remake_release(model, place=place, signing=signing, report=report)
+            with no_empty_folder(out):
+                prepare_folder(out, force=writing.force)
+                report(f"fitting {fitting.method}")
+                model = model_of(measurements, fitting)
+                made = remake_release(model, place=place, signing=signing, report=report)
     _tell(model, place, rows=made, as_json=writing.json)
 
 

@@ -59,7 +59,9 @@ def grid_point(column: Numeric, value: Any, *, said: str) -> Fraction:
         else:
             exact = _number(str(value)) * 10**column.decimals
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-        raise UserError(f"{said}: {value!r} is not a {column.kind} as field {column.name!r} needs.") from None
+        raise UserError(
+            f"{said}: {value!r} does not fit field {column.name!r}, which is of type {column.kind}."
+        ) from None
     return exact - column.lower
 
 

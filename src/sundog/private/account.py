@@ -8,6 +8,7 @@ two filters stopped it may depend on what was released, so its statement is at (
 over both.
 """
 
+import math
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -168,8 +169,15 @@ class Account:
             raise BudgetRefused(
                 f"ledger: {self.dataset!r} has spent rho {self.rho:.6g}; this asks for rho {float(rho):.6g} more; "
                 f"its limit is {self.limit.describe()}, which is rho {most:.6g} in total. Nothing was computed for it. "
-                "Ask for less, or have the owner of the data raise the limit."
+                f"{self._left_in_words(self.limit, accounting)} Ask for less, or have the owner of the data raise the limit."
             )
+
+    def _left_in_words(self, limit: Budget, accounting: Accounting) -> str:
+        """What a run may still ask for, rounded down so that it is granted."""
+        left = self.left_rho(accounting) or 0.0
+        epsilon = spent_epsilon(left, limit.delta, accounting=accounting) if left and limit.delta else 0.0
+        whole = math.floor(1000 * epsilon) / 1000
+        return f"Left to a run: epsilon {whole:g} at delta {limit.delta:g}." if whole else f"Left: rho {left:.6g}."
 
     def export(self) -> dict[str, Any]:
         """The account as JSON."""

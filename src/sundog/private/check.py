@@ -145,9 +145,7 @@ def _findings(column: Column, cells: Cells) -> Iterator[Finding]:
 def _key(name: str, keys: Keys) -> KeyCheck:
     if not keys.repeated:
         return KeyCheck(name, keys)
-    remedy = (
-        f"if it names people, protect them: --unit {name} --rows-per-unit K; if it should be a key, look for duplicates"
-    )
+    remedy = f"if it names people, make it the unit that is protected (--unit {name} --rows-per-unit K); if it should be a key, look for duplicates"
     found = Finding("values occur in several rows", keys.repeated, keys.repeated / max(keys.distinct, 1), remedy)
     return KeyCheck(name, keys, (found,))
 

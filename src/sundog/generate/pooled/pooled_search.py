@@ -51,6 +51,8 @@ BLURRED = 0.006
 MARGINS = 3.0
 """How much a margin weighs, in tables of average precision."""
 UNFITTED_ROWS = 1000
+STOPPED = "The search was ended by Ctrl-C; the best rows so far are used."
+"""Without its loss: that is the distance to tables from which the noise was taken off, and has no floor to compare it with."""
 
 Wanted = tuple[Marginal | Joined, Float[np.ndarray, " cells"], float]
 """A table, its counts, and their noise or how much they weigh."""
@@ -155,7 +157,7 @@ class PooledSearch:
         search = Search(Rows(schema, tuple(start.values())), queries, targets=np.concatenate(targets), weights=weights)
         outcome = search.run(integer_seed(key), self._effort(len(cells[0]) * len(cells)))
         found = ties.applied(dict(zip(schema.names, search.rows().codes, strict=True)))
-        return tuple(found.values()), Ending(True, outcome.note) if outcome.interrupted else Ending()
+        return tuple(found.values()), Ending(True, STOPPED) if outcome.interrupted else Ending()
 
     def _effort(self, cells: int) -> Effort:
         """One pass, as many candidates as cells, is a window of generations of 100 candidates."""
