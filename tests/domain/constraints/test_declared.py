@@ -84,7 +84,10 @@ def test_a_dependency_may_have_a_public_map_and_a_statistic_may_be_protected():
         ({"kind": "ratio", "numerator": "net", "denominator": "tax"}, "needs 'minimum' or 'maximum'"),
         ({"kind": "impossible", "where": {"sex": "x"}}, "'x' is not a value of field 'sex'"),
         ({"kind": "impossible", "where": {"sex": {"minimum": 1}}}, "a condition is"),
-        ({"kind": "impossible", "where": {"net": {"minimum": "abc"}}}, "'abc' is not a number"),
+        (
+            {"kind": "impossible", "where": {"net": {"minimum": "abc"}}},
+            "'abc' does not fit field 'net', which is of type number",
+        ),
         ({"kind": "determines", "columns": ["sex"], "column": "sex"}, "cannot determine itself"),
         ({"kind": "determines", "columns": ["sex", "low"], "column": "net", "map": {"f": 1}}, "exactly one"),
         ({"kind": "protected", "weights": {"net": 1}, "threshold": 7}, "lies outside"),
