@@ -2,7 +2,8 @@
 
 A script names its cases and a top-level function `work(settings, seed) -> dict`, and calls `run`. Every case and seed runs in
 a fresh process, so that CPU seconds and peak memory are its own, and leaves one JSON file in benchmarks/results/SCRIPT/;
-a second call does only what is missing (or failed). `markdown`, `bars` and `curves` turn results into a table and pictures, and
+a second call does only what is missing (or failed). `--jobs 8` runs eight at a time: errors are the same, CPU seconds and memory those of a busy machine. What was
+measured for the docs lies in docs/evidence/measured.jsonl (record.py), from where it can be laid out again. `markdown`, `bars` and `curves` turn results into a table and pictures, and
 `publish` leaves them as NAME.json, NAME.md and NAME.svg in benchmarks/results/.
 
     cases = [Case("adult-independent", {"dataset": "adult", "method": "independent"})]
@@ -21,9 +22,11 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -31,6 +34,8 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 """The public tables beside the project; benchmarks say so where they are absent."""
 PROBLEMS: list[str] = []
 """Cases of this process's runs that failed, in words; run.py names them at the end."""
+JOBS = {"at once": 1}
+"""How many cases this process runs at a time (--jobs)."""
 COUNTS = {"measured": 0, "kept": 0}
 """How many results of this process's runs were measured, and how many lay there already."""
 LETTER = 6.0
@@ -63,24 +68,47 @@ def run(
     folder: Path = RESULTS,
 ) -> list[dict[str, Any]]:
     """The results of all cases and seeds, those that exist from their files."""
-    found = []
-    for seed in seeds:
-        for case in cases:
-            path = case.path(script, seed, folder)
-            kept = not fresh and _done(path)
-            COUNTS["kept" if kept else "measured"] += 1
-            if not kept:
-                print(f"{script}: {case.name}, seed {seed}", file=sys.stderr, flush=True)
-                _save(
-                    path,
-                    {"case": case.name, "seed": seed, "settings": dict(case.settings)}
-                    | measured(work, case.settings, seed),
-                )
-            found.append(json.loads(path.read_text(encoding="utf-8")))
-            if "error" in found[-1]:
-                PROBLEMS.append(f"{script}: {case.name}, seed {seed}: {found[-1]['error']}")
-                print(PROBLEMS[-1], file=sys.stderr, flush=True)
+    wanted = [(case, seed, case.path(script, seed, folder)) for seed in seeds for case in cases]
+    missing = [each for each in wanted if fresh or not _done(each[2])]
+    COUNTS["measured"] += len(missing)
+    COUNTS["kept"] += len(wanted) - len(missing)
+
+    def one(case: Case, seed: int, path: Path) -> None:
+        print(f"{script}: {case.name}, seed {seed}", file=sys.stderr, flush=True)
+        settings = {"case": case.name, "seed": seed, "settings": dict(case.settings)}
+        save(path, settings | measured(work, case.settings, seed))
+
+    _several_at_once(missing, one)
+    found = [json.loads(path.read_text(encoding="utf-8")) for _, _, path in wanted]
+    for line in found:
+        if "error" in line:
+            PROBLEMS.append(f"{script}: {line['case']}, seed {line['seed']}: {line['error']}")
+            print(PROBLEMS[-1], file=sys.stderr, flush=True)
     return found
+
+
+def _several_at_once(tasks: Sequence[tuple[Any, ...]], one: Callable[..., None]) -> None:
+    """All tasks, as many at a time as asked for; whoever stops one stops all."""
+    stopped = Event()
+
+    def unless_stopped(task: tuple[Any, ...]) -> None:
+        if stopped.is_set():
+            return
+        try:
+            one(*task)
+        except BaseException:
+            stopped.set()
+            raise
+
+    with ThreadPoolExecutor(JOBS["at once"]) as pool:
+        try:
+            for done in [pool.submit(unless_stopped, task) for task in tasks]:
+                done.result()
+        except BaseException:
+            stopped.set()
+            for child in multiprocessing.active_children():
+                child.terminate()
+            raise
 
 
 def _done(path: Path) -> bool:
@@ -135,7 +163,8 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _save(path: Path, document: Mapping[str, Any]) -> None:
+def save(path: Path, document: Mapping[str, Any]) -> None:
+    """Write a result, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     part.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
@@ -187,6 +216,7 @@ def options(text: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=text.splitlines()[0])
     parser.add_argument("--fresh", action="store_true", help="run again what has results already")
     parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    parser.add_argument("--jobs", type=int, default=1, help="cases at a time")
     parser.add_argument("--full", action="store_true", help="everything, whatever other options say: hours")
     return parser
 
@@ -201,6 +231,7 @@ def command(
     """Run one benchmark by itself; `sizes` turns the options given into what its `run` takes, --full is its FULL."""
     given = vars(parser.parse_args())
     as_json, fresh, full = given.pop("json"), given.pop("fresh"), given.pop("full")
+    JOBS["at once"] = max(1, given.pop("jobs"))
     result = run(sys.modules[run.__module__].FULL if full else sizes(given), fresh=fresh)
     print(json.dumps(result) if as_json else table(result))
 

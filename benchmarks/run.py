@@ -4,7 +4,7 @@ A benchmark module has SHORT and FULL (the sizes of each), run(sizes, fresh=...)
 for people. Every finished case lies in results/ and is not measured again without --fresh, so a run that was stopped goes on
 where it was. A benchmark that fails, or whose data are absent, is named at the end, and the exit status is 1.
 
-    python benchmarks/run.py [--full] [--fresh] [--json] [NAME ...]
+    python benchmarks/run.py [--full] [--fresh] [--jobs N] [--json] [NAME ...]
 """
 
 import argparse
@@ -114,11 +114,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which of: {', '.join(BENCHMARKS)} (default: all)")
     parser.add_argument("--full", action="store_true", help="also the long ones")
     parser.add_argument("--fresh", action="store_true", help="measure again what has results already")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        help="cases of a benchmark at a time; its CPU seconds are then those of a busy machine",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     given = parser.parse_args(arguments)
     unknown = [name for name in given.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"benchmark {unknown[0]!r} is unknown; benchmarks are {', '.join(BENCHMARKS)}")
+    harness.JOBS["at once"] = max(1, given.jobs)
     try:
         results, problems = measure_all(
             given.names or BENCHMARKS, full=given.full, fresh=given.fresh, show=not given.json

@@ -95,6 +95,37 @@ def test_stopping_by_hand_keeps_what_is_finished(runner, tmp_path, monkeypatch, 
     assert len(list((tmp_path / "well").glob("*.json"))) == 1
 
 
+def test_several_at_a_time_give_the_same_results_and_are_stopped_together(runner, tmp_path, monkeypatch, capsys):
+    import harness
+
+    assert runner.main(["well", "--full", "--jobs", "3", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert list(document["benchmarks"][0]["result"]) == ["a", "b", "c"]
+
+    def stopped(work, settings, seed):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(harness, "measured", stopped)
+    assert runner.main(["well", "--fresh", "--jobs", "2"]) == 130
+
+
+def test_kept_results_are_laid_out_in_another_clone(runner, tmp_path, capsys):
+    import record
+
+    assert runner.main(["well"]) == 0
+    assert runner.main(["half"]) == 1
+    store, other = tmp_path / "docs" / "measured.jsonl", tmp_path / "clone"
+    assert record.keep([], results=tmp_path, store=store) == 3  # the failed case is not kept
+    before = store.read_text()
+    assert record.keep([], results=tmp_path, store=store) == 0
+    assert store.read_text() == before
+    assert record.lay(["well"], results=other, store=store) == 2
+    for path in (tmp_path / "well").glob("*.json"):
+        assert json.loads((other / "well" / path.name).read_text()) == json.loads(path.read_text())
+    assert record.lay(["well"], results=other, store=store) == 0
+    sys.modules.pop("record", None)
+
+
 def test_every_benchmark_has_what_the_runner_needs(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     listed = (BENCHMARKS / "run.py").read_text(encoding="utf-8").split("BENCHMARKS = (")[1].split(")")[0]
