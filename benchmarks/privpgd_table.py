@@ -1,6 +1,6 @@
-"""A public table at PrivPGD's setting: binned, split, with the paper's six metrics and noise of two kinds.
+"""A public table at PrivPGD's setting: split, with the paper's six metrics and noise of two kinds.
 
-At most 32 bins a column, epsilon 2.5 unless told otherwise, delta 1e-5, rows replaced, all two-way marginals, 80 % of the rows to fit and 20 %
+The metrics count in at most 32 equal bins a column. Epsilon 2.5 unless told otherwise, delta 1e-5, rows replaced, all two-way marginals, 80 % of the rows to fit and 20 %
 to test. The rows are public, so `released` draws its measurements with ordinary floating-point noise of the scale that the
 curator would use; nothing is released.
 """
@@ -8,6 +8,7 @@ curator would use; nothing is released.
 import itertools
 import json
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.domain.unit import PrivacyUnit
 from sundog.generate.particles.sliced_projection import sliced_w1
+from sundog.methods.recipes import recipe_of
+from sundog.methods.workloads import two_way
 from sundog.private.accountant import Budget
 from sundog.private.curator import Curator
 from sundog.private.ledger import Ledger
@@ -94,14 +97,35 @@ class Table:
         """Cells at equally spaced centres in [0, 1]."""
         return np.stack([(own + 0.5) / axis.size for own, axis in zip(cells, self.axes, strict=True)])
 
-    def released(self, seed: int, noise: str = "exact", extra: tuple[Query, ...] = ()) -> Released:
-        """Noisy measurements: "exact" accounting with shares by size, or the authors' scale for every table."""
-        random = np.random.default_rng(seed + 1000)
-        queries = [Marginal((self.axes[i], self.axes[j])) for i, j in self.pairs] + list(extra)
-        rho = self.budget.total_rho("gaussian")
-        shares = np.array([float(q.sensitivity_squared("replace")) ** (1 / 3) * q.size ** (2 / 3) for q in queries])
+    def released(
+        self, seed: int, noise: str = "exact", extra: tuple[Query, ...] = (), *, derived: bool = True
+    ) -> Released:
+        """Noisy measurements: as the method measures, or of the paper's equal bins; "authors": their scale for every table."""
+        random, recipe = np.random.default_rng(seed + 1000), recipe_of("privpgd")
+        rho, first = self.budget.total_rho("gaussian"), recipe.first
+        if noise == "authors" or not derived:
+            queries = [Marginal((self.axes[i], self.axes[j])) for i, j in self.pairs]
+            return self._measured(random, [*queries, *extra], rho=rho, noise=noise)
+        columns = first.queries(self.schema)
+        alone = self._measured(random, columns, rho=rho * first.share, shares=first.shares(self.schema))
+        tables = recipe.bins.rebin(two_way(self.schema), alone)
+        rest = self._measured(random, [*tables, *extra], rho=rho * (1 - first.share))
+        return rest.with_measurements((*alone.measurements, *rest.measurements))
+
+    def _measured(
+        self,
+        random: np.random.Generator,
+        queries: Sequence[Query],
+        *,
+        rho: float,
+        noise: str = "exact",
+        shares: Sequence[float] | None = None,
+    ) -> Released:
+        """Seeded normals for noise, by shares of rho or by size."""
+        by_size = [float(q.sensitivity_squared("replace")) ** (1 / 3) * q.size ** (2 / 3) for q in queries]
+        part = np.array(shares or by_size) / sum(shares or by_size)
         measured = []
-        for query, share in zip(queries, shares / shares.sum(), strict=True):
+        for query, share in zip(queries, part, strict=True):
             scale = (float(query.sensitivity_squared("replace")) / (2 * rho * share)) ** 0.5
             scale = AUTHORS_NOISE * (2 * len(queries)) ** 0.5 if noise == "authors" else scale
             noisy = answer(query, self.rows) + np.round(random.normal(0, scale, query.size)).astype(np.int64)

@@ -129,6 +129,7 @@ def _particles(state: ParticleState) -> bool:
     axes = [place.axis for place in state.embedding.places]
     return (
         axes_of(axes, state.schema)
+        and axes_of([leaves.axis for leaves in state.leaves], state.schema)
         and numbers(state.positions, state.embedding.coordinates, None)
         and _whole(state.fits)
     )

@@ -18,7 +18,7 @@ from sundog.generate import (
     RelaxedProjection,
 )
 from sundog.methods.recipe import First, Recipe
-from sundog.methods.workloads import BinnedPairs, LabelsAndThresholds, nothing, one_way, two_way
+from sundog.methods.workloads import LabelsAndThresholds, nothing, one_way, two_way, two_way_and_protected
 from sundog.select import AIM, Adaptive, Allocate, Everything, SpanningTree, WorstError
 
 METHODS = {
@@ -76,10 +76,12 @@ METHODS = {
         ),
         Recipe(
             "privpgd",
-            "All pairs of columns by particle descent; for numbers and ordered columns, and for constraints.",
-            BinnedPairs(),
+            "All pairs of columns by particle descent; for numbers and ordered columns, and for soft penalties.",
+            two_way_and_protected,
             Everything(),
             Particles(),
+            first=First(hierarchical, 0.3, hierarchical_shares),
+            bins=Bins(finest=2.0),
             cost="a minute for 15 columns",
         ),
         Recipe(

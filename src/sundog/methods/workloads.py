@@ -28,19 +28,10 @@ def nothing(schema: Schema) -> tuple[Query, ...]:
     return ()
 
 
-@dataclass(frozen=True)
-class BinnedPairs:
-    """Every pair of columns (or the only one), on bins, and what protected statistics need."""
-
-    bins: Annotated[int, "The most bins per numeric column.", Range(2, 128)] = 32
-
-    def __post_init__(self) -> None:
-        check_declared(self)
-
-    def __call__(self, schema: Schema) -> tuple[Query, ...]:
-        """The queries of the workload on this schema."""
-        tables = Workload.marginals(schema, k=min(2, len(schema.names)), bins=self.bins).queries
-        return (*tables, *(sigmoid_query(c) for c in schema.constraints if isinstance(c, ProtectedStatistic)))
+def two_way_and_protected(schema: Schema) -> tuple[Query, ...]:
+    """The marginals of all pairs of columns, and what protected statistics need."""
+    protected = (constraint for constraint in schema.constraints if isinstance(constraint, ProtectedStatistic))
+    return (*two_way(schema), *(sigmoid_query(constraint) for constraint in protected))
 
 
 @dataclass(frozen=True)

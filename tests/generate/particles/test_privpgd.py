@@ -11,6 +11,7 @@ from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
+from sundog.estimate.bins import Leaves, uniform_leaves
 from sundog.generate import Particles
 from sundog.generate.particles import device, threads
 from sundog.generate.particles.declared_penalties import protected_queries
@@ -20,6 +21,7 @@ from sundog.generate.particles.own_penalty import OwnPenalty
 from sundog.generate.particles.penalties import Bound, Protected
 from sundog.generate.particles.sliced_projection import largest_remainder
 from sundog.generate.particles.slices import TargetMeasure, make_schedule, make_slices
+from sundog.generate.particles.values import Curve, cell_values, curves
 from sundog.queries import Marginal, answer
 from sundog.random.keys import key_of
 from sundog.released import Guarantee, Measurement, Released
@@ -34,6 +36,8 @@ SCHEMA = Schema.from_json(
     }
 )
 SMALL = Particles(particles=4000, epochs=60, steps=600)
+LINE = (Curve.line(1.0),)
+EVEN = tuple(uniform_leaves(column) for column in SCHEMA.columns)
 
 
 def table(rows=4000):
@@ -101,7 +105,11 @@ def test_histogram_ranks_and_sorted_ranks_give_the_same_gradient(kind):
 def test_the_two_engines_move_particles_alike():
     _, slices, positions = ready()
     schedule = make_schedule(key_of(1), slices, epochs=2, batch=2, directions=4, particles=20_000, rates=(0.02, 0.01))
-    penalties = (Bound((0, 1), (1.0, -1.0), 0.0, strength=0.5), Protected((0, 1), (0.6, 0.8), 0.7, 0.49, strength=1.0))
+    both = (*LINE, *LINE)
+    penalties = (
+        Bound((0, 1), (1.0, -1.0), both, 0.0, strength=0.5),
+        Protected((0, 1), (0.6, 0.8), both, 0.7, 0.49, strength=1.0),
+    )
     options = {"schedule": schedule, "window": 15_000, "penalties": penalties}
     by_threads = threads.descend(positions, slices, buckets=8192, **options)
     on_device = device.descend(positions, slices, **options)
@@ -176,9 +184,9 @@ def test_simplex_embedding_puts_labels_at_equidistant_corners():
 @pytest.mark.parametrize(
     "penalty",
     [
-        Protected((0,), (1.0,), 0.4, 0.5, 1.0),
-        Protected((0,), (1.0,), 0.4, 0.5, 1.0, 50.0),
-        Bound((0,), (1.0,), 0.4, 1.0),
+        Protected((0,), (1.0,), LINE, 0.4, 0.5, 1.0),
+        Protected((0,), (1.0,), LINE, 0.4, 0.5, 1.0, 50.0),
+        Bound((0,), (1.0,), LINE, 0.4, 1.0),
     ],
 )
 def test_slopes_are_derivatives(penalty):
@@ -190,8 +198,52 @@ def test_slopes_are_derivatives(penalty):
         assert penalty.slope(y, np)[i] == pytest.approx(change * len(y), rel=1e-3, abs=1e-8)
 
 
+@pytest.mark.parametrize("numpy_like", [np, jnp])
+def test_a_penalty_on_unequal_bins_has_the_gradient_of_finite_differences(numpy_like):
+    """Values are no line along coordinates here: half of all ages lie in the first of three cells."""
+    place = Embedding.of(SCHEMA, [Axis.cut(SCHEMA.column("age"), [0, 10, 30])], kind="line").places[0]
+    _, own = curves(place, EVEN[0])
+    penalty = Protected((0,), (0.8,), own, 0.3, 0.5, 1.0)
+    positions = np.random.default_rng(0).random((1, 60))
+
+    def value(at):
+        return float(penalty.value(0.8 * np.interp(at[0], own[0].at, own[0].values), np))
+
+    gradient = np.asarray(penalty.gradient(numpy_like.asarray(positions), numpy_like))
+    for particle in (0, 17, 42):
+        step = np.zeros_like(positions)
+        step[0, particle] = 1e-5
+        change = (value(positions + step) - value(positions - step)) / 2e-5 * positions.shape[1]
+        assert gradient[0, particle] == pytest.approx(change, rel=0.02, abs=1e-6)
+
+
+def test_a_cell_has_the_mean_value_of_its_rows():
+    column = SCHEMA.column("age")
+    shares = np.zeros(100)
+    shares[[0, 20, 40]] = 0.5, 0.25, 0.25
+    known = Leaves(column, Axis.whole(column), shares, 0.001)
+    found = cell_values(Axis.cut(column, [0, 10, 50]), known)
+    assert found[:2] == pytest.approx([0, 30 / 99], abs=1e-6)
+    assert found[2] == pytest.approx(74.5 / 99)  # nothing is known of it: its middle
+    pay = SCHEMA.column("pay")
+    assert np.isnan(cell_values(Axis.cut(pay, [0, 500]), uniform_leaves(pay))[-1])  # missing
+
+
+def test_spikes_inside_a_bin_come_out_where_they_are():
+    """A bin of a pair tells nothing of what lies inside it; the column's own measurement does."""
+    random = np.random.default_rng(5)
+    age = np.where(random.random(4000) < 0.4, 40, random.integers(0, 100, 4000))
+    rows = Rows(SCHEMA, (age, random.integers(0, 1001, 4000), (age == 40).astype(int)))
+    pairs = [Marginal.of(SCHEMA, *pair, bins=8) for pair in itertools.combinations(SCHEMA.names, 2)]
+    alone = Marginal.of(SCHEMA, "age")
+    state = fitted(SMALL, measured(SCHEMA, rows, [*pairs, alone]))
+    made = SMALL.sample(key_of(5), state, rows=4000)
+    assert abs(np.mean(made.column("age") == 40) - np.mean(age == 40)) < 0.02
+    assert distance(alone, made, rows) < 0.06
+
+
 def test_a_protected_statistic_is_pushed_early_and_then_left_alone():
-    penalty = Protected((0,), (1.0,), 0.4, 0.5, strength=2.0)
+    penalty = Protected((0,), (1.0,), LINE, 0.4, 0.5, strength=2.0)
     assert [float(penalty.strength_at(at, np)) for at in (0.0, 0.35, 0.7, 1.0)] == pytest.approx([2, 1, 0, 0])
 
 
@@ -202,7 +254,7 @@ def old_in_rome(columns):
 
 def test_a_users_penalty_has_the_gradient_of_finite_differences_and_sees_columns_by_name():
     axes = [Axis.of(SCHEMA.column("age"), 8), Axis.whole(SCHEMA.column("city"))]
-    penalty = OwnPenalty(old_in_rome, SCHEMA, Embedding.of(SCHEMA, axes, kind="line"), 1.0)
+    penalty = OwnPenalty(old_in_rome, SCHEMA, Embedding.of(SCHEMA, axes, kind="line"), EVEN[::2], 1.0)
     positions = np.random.default_rng(0).uniform(0.2, 0.8, (2, 40)).astype(np.float64)
     columns = penalty.columns(positions)
     assert columns["city"].shape == (3, 40)

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from sundog.domain import Numeric, Schema
-from sundog.generate.particles.declared_penalties import cell_values
+from sundog.estimate.bins import Leaves
 from sundog.generate.particles.embedding import Embedding, Place
+from sundog.generate.particles.values import along, curves
 from sundog.lazy_jax import jax, jnp
 
 PenaltyFunction = Callable[[dict[str, Any]], Any]
@@ -37,6 +38,7 @@ class OwnPenalty:
     function: PenaltyFunction
     schema: Schema
     embedding: Embedding
+    leaves: tuple[Leaves, ...]
     strength: float
 
     @property
@@ -58,15 +60,15 @@ class OwnPenalty:
 
     def columns(self, positions: Any) -> dict[str, Any]:
         """What the function sees of the particles."""
-        return {place.axis.column: self._column(place, positions) for place in self.embedding.places}
+        places = zip(self.embedding.places, self.leaves, strict=True)
+        return {place.axis.column: self._column(place, leaves, positions) for place, leaves in places}
 
-    def _column(self, place: Place, positions: Any) -> Any:
+    def _column(self, place: Place, leaves: Leaves, positions: Any) -> Any:
         own = positions[place.first : place.first + place.dimensions]
         if not isinstance(self.schema.column(place.axis.column), Numeric):
             cells = _memberships(place, own) / place.axis.widths[:, None]
             return cells[place.axis.cell_of]
-        values = np.nan_to_num(cell_values(self.schema, place.axis), nan=0.5)
-        return jnp.interp(own[0], place.centres()[0], values)
+        return along(curves(place, leaves)[1], own, jnp)[0][0]
 
 
 def _memberships(place: Place, own: Any) -> Any:

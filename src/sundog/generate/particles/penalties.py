@@ -3,8 +3,9 @@
 A penalty says which coordinates it looks at, and the gradient m dR/dz_i by them: the mean over particles is divided out, and
 a step that sees a part of the marginals takes the same part of the penalty, so that its strength means the same for any
 number of particles, batches and epochs. `strength_at` is the factor lambda at a point of the descent, from 0 to 1. The
-declared kinds here are functions of one linear form, y_i = <w, z_i>, with the gradient w * slope(y)_i; own_penalty.py takes a
-user's function of the columns.
+declared kinds here are functions of one linear form of the columns' values, y_i = sum_c w_c v_c(z_ic). What value lies at a
+coordinate is a curve v_c, linear between the cells (values.py), so that the gradient is w_c v_c'(z_ic) slope(y)_i; own_penalty.py takes a user's function of the
+columns.
 
 - Protected (the paper's Sec. 4.4, App. B): R = 10^-6 / (10^-4 + (S(Z) - s)^2), S the mean of sigmoid(k (y - b)) and s its
   DP estimate, measured by the curator like anything else. It pushes a threshold statistic away from the truth. k is 20 unless
@@ -22,6 +23,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from sundog.domain.constraints.kinds import SHARPNESS
+from sundog.generate.particles.values import Curve, along
 
 HEIGHT, WIDTH = 1e-6, 1e-4
 FADED = 0.7
@@ -43,18 +45,20 @@ class Penalty(Protocol):
 
 
 class OfLinearForm:
-    """A penalty that is a function of one linear form: what follows from its weights and slope."""
+    """A penalty that is a function of one linear form: what follows from its weights, curves and slope."""
 
     weights: tuple[float, ...]
+    curves: tuple[Curve, ...]
 
     def slope(self, projections: Any, numpy_like: ModuleType) -> Any:
         """The number of particles times dR/dy_i, from the linear form of all particles."""
         raise NotImplementedError
 
     def gradient(self, positions: Any, numpy_like: ModuleType) -> Any:
-        """The slope along the weights."""
-        weights = numpy_like.asarray(self.weights, dtype=positions.dtype)
-        return weights[:, None] * self.slope(weights @ positions, numpy_like)
+        """The slope, by the values at the particles' places."""
+        weights = numpy_like.asarray(self.weights, dtype=positions.dtype)[:, None]
+        values, steep = along(self.curves, positions, numpy_like)
+        return weights * steep * self.slope((weights * values).sum(axis=0), numpy_like)
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class Protected(OfLinearForm):
 
     coordinates: tuple[int, ...]
     weights: tuple[float, ...]
+    curves: tuple[Curve, ...]
     threshold: float
     estimate: float
     strength: float
@@ -93,6 +98,7 @@ class Bound(OfLinearForm):
 
     coordinates: tuple[int, ...]
     weights: tuple[float, ...]
+    curves: tuple[Curve, ...]
     limit: float
     strength: float
     equal: bool = False

@@ -1,12 +1,13 @@
-"""From consistent estimates to the measures that particles are to match.
+"""From noisy tables to the measures that particles are to match.
 
-Each signed table is projected onto probability measures (in sliced W1, on its own cells), carried over to the grain and
-quantised by largest remainder. The grain of a column is the common refinement of all its measured axes: particles live on
-it, so that tables that cut a column differently can all be matched. A coarse cell's mass is divided among the grain's
-cells as the largest table over the same columns says, else as if the columns were independent inside the cell.
+Tables are cleaned together (sundog.estimate.pairs.pool), or each signed table is projected onto probability measures by itself
+(in sliced W1, on its own cells, as in the paper). They are then carried over to the grain and quantised by largest remainder. The grain of
+a column is the common refinement of its axes in tables of several columns: particles live on it, so that tables that cut a
+column differently can all be matched, and a column's own, finer measurement turns cells into values. A coarse cell's mass is divided among
+the grain's cells as the largest table over the same columns says, else as if the columns were independent inside the cell.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -14,21 +15,46 @@ from jaxtyping import Float, Int
 
 from sundog.domain import Schema
 from sundog.domain.axis import Axis
-from sundog.estimate.consistency import Estimate
+from sundog.estimate.bins import Leaves
+from sundog.estimate.consistency import Estimate, consistent, estimates_of
 from sundog.estimate.nonnegative import nonnegative
+from sundog.estimate.pairs.pool import pool
 from sundog.generate.particles.embedding import Embedding
 from sundog.generate.particles.sliced_projection import largest_remainder, project
 from sundog.generate.particles.slices import TargetMeasure
 from sundog.queries import Marginal
 from sundog.random.keys import Key, fold_in
+from sundog.released import Released
 
-Projection = Literal["sliced W1", "least squares"]
+Projection = Literal["together", "sliced W1", "least squares"]
 UNMEASURED_BINS = 32
 DIRECTIONS = 50
 
 
+def estimated(
+    released: Released, leaves: Mapping[str, Leaves], *, projection: Projection, agree: bool
+) -> tuple[Estimate, ...]:
+    """The tables to match, cleaned together, made to `agree`, or as they came; and the columns that are in none of them."""
+    if projection == "together":
+        pooled = pool(released, leaves)
+        found = [Estimate(*table) for table in (*pooled.tables, *pooled.wider)]
+    else:
+        found = [each for each in (consistent(released) if agree else estimates_of(released)) if _several(each)]
+    held = {name for each in found for name in each.query.columns}
+    alone = [own for name, own in leaves.items() if name not in held and own.stddev > 0]
+    return (*found, *(_of_column(own, rows=released.rows) for own in alone))
+
+
+def _several(estimate: Estimate) -> bool:
+    return len(estimate.query.axes) > 1
+
+
+def _of_column(leaves: Leaves, *, rows: int) -> Estimate:
+    return Estimate(Marginal((leaves.axis,)), leaves.proportions * rows, leaves.stddev * rows)
+
+
 def grains(schema: Schema, queries: Sequence[Marginal]) -> tuple[Axis, ...]:
-    """For every column the common refinement of its measured axes; equal bins where it was not measured."""
+    """For every column the common refinement of its axes in these tables; equal bins where it is in none."""
     measured: dict[str, list[Axis]] = {name: [] for name in schema.names}
     for query in queries:
         for axis in query.axes:
@@ -63,7 +89,7 @@ def make_targets(
 def _probabilities(
     key: Key, estimate: Estimate, *, embed: Callable[[Sequence[Axis]], Embedding], projection: Projection
 ) -> Float[np.ndarray, " cells"]:
-    if projection == "least squares":
+    if projection != "sliced W1":
         return nonnegative(estimate.counts, 1.0 if estimate.counts.sum() <= 0 else float(estimate.counts.sum()))
     embedding = embed(estimate.query.axes)
     directions = embedding.directions(key, estimate.query, count=DIRECTIONS)
