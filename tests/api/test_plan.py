@@ -81,7 +81,6 @@ def test_shown_as_text_page_and_json():
         ({"column_error": 2.0}, "between 0 and 1"),
         ({"pair_error": {"nobody": 0.1}}, "not in the schema"),
         ({"pair_error": 0.1, "method": "mst"}, "not predicted"),
-        ({"method": "privpgd"}, "measures no columns first"),
         ({"method": "nothing"}, "unknown"),
         ({"epsilon": [-1.0]}, "epsilon"),
     ],

@@ -111,3 +111,9 @@ def test_two_methods_can_be_joined_and_unknown_ones_are_named():
     assert (joined.rule, joined.generator) == (METHODS["aim"].rule, METHODS["mst"].generator)
     with pytest.raises(UserError, match="method 'ami' is unknown; methods are auto, independent, mst"):
         recipe_of("ami")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_named_method_measures_its_columns_first(method):
+    """A plan says what to expect of them, and values inside cells come from them."""
+    assert METHODS[method].first is not None

@@ -24,7 +24,6 @@ from jaxtyping import Float
 from sundog.domain import Column, Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.unit import PrivacyUnit
-from sundog.errors import UserError
 from sundog.methods.recipe import First, Recipe
 from sundog.queries import Marginal, Query
 from sundog.queries.sensitivity import gaussian_stddev
@@ -131,11 +130,7 @@ def expected(
     known: Mapping[str, ColumnPlan] = MappingProxyType({}),
 ) -> Expected:
     """What to expect of a recipe at a budget of rho; `known` are columns that it does not measure alone."""
-    if recipe.first is None:
-        raise UserError(
-            f"plan: method {recipe.name!r} measures no columns first, so nothing is known of its errors in advance; "
-            "plan for another method, such as auto."
-        )
+    assert recipe.first is not None  # noqa: S101 (every named method measures its columns first; a law checks it)
     workload = recipe.workload(schema)
     share = recipe.first.share if workload else 1.0
     columns = column_plans(schema, recipe.first, rows=rows, rho=share * rho, unit=unit, weights=weights)
