@@ -192,7 +192,8 @@ def test_ctrl_c_ends_adaptive_rounds_and_says_so(tmp_path):
         if "generations/s" in message and sum("generations/s" in each for each in told) == 1:
             signal.raise_signal(signal.SIGINT)
 
-    model = user_run(tmp_path, "private-gsd-adaptive", report=press_once, window=1e9, generations=10**5)
+    endless = {"window": 1e9, "generations": 10**9, "seconds": 2.0}  # so that every fit lasts until it tells of itself
+    model = user_run(tmp_path, "private-gsd-adaptive", report=press_once, **endless)
     assert "Ctrl-C ended the rounds; what was measured so far is used" in told
     assert len(model.released.measurements) < 4 + 6
     assert model.sample(50).num_rows == 50
