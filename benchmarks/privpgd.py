@@ -186,11 +186,10 @@ def do_protected(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """A threshold over all columns is measured, and pushed away from its estimate."""
     from privpgd_table import Table
 
-    from sundog.generate.particles.declared_penalties import sigmoid_query
-    from sundog.queries import answer
+    from sundog.queries import SigmoidSum, answer
 
     table = Table(seed, settings["table"], constraints=(threshold_of(settings, seed),))
-    query = sigmoid_query(table.schema.constraints[0])
+    query = SigmoidSum.of(table.schema.constraints[0])
     found, rows = fitted(table, particles(settings), seed=seed, released=table.released(seed, extra=(query,)))
     hard, soft = (
         [count / len(own) for own, count in zip((rows, table.rows), counts, strict=True)]

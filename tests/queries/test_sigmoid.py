@@ -10,7 +10,6 @@ import pytest
 import sundog
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
-from sundog.generate.particles.declared_penalties import sigmoid_query
 from sundog.queries import SigmoidSum, answer, load_query
 
 FIELDS = [
@@ -94,7 +93,7 @@ def test_a_protected_statistic_is_measured_and_paid_for(tmp_path):
     model = sundog.Synthesizer(schema, epsilon=3.0, delta=1e-6, method="privpgd", ledger=tmp_path / "l.sqlite").fit(
         data
     )
-    (measurement,) = [m for m in model.released.measurements if m.query == sigmoid_query(schema.constraints[0])]
+    (measurement,) = [m for m in model.released.measurements if m.query == SigmoidSum.of(schema.constraints[0])]
     (payment,) = [p for p in model.released.payments if p.receipt == measurement.receipt]
     assert payment.rho > 0
     assert measurement.query.sharpness == 30

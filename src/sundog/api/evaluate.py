@@ -19,7 +19,7 @@ from sundog.api.evaluation import Evaluation, TableScores
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
-from sundog.evaluate import LEARNING, REAL, TELLING, Comparison, Metric, Score
+from sundog.evaluate import LEARNING, PROTECTED, REAL, TELLING, Comparison, Metric, Score
 from sundog.evaluate.analysis import Analysis, default_analyses, parity_of, parse_analysis
 from sundog.evaluate.baselines import CEILING, FLOOR, bootstrap, halves, independent_columns
 from sundog.evaluate.learning import available
@@ -195,7 +195,8 @@ def _questions(
     asked = tuple(parse_analysis(text, schema) for text in analyses) or default_analyses(schema)
     workload = tuple(m.query for m in released.measurements) if released is not None else ()
     kept = tuple(query for query in workload if all(name in schema.names for name in query.columns))
-    return Questions({**REAL, **trained, CONSTRAINTS.name: CONSTRAINTS}, asked, kept, key_of(seed))
+    metrics = {**REAL, **trained, **PROTECTED, CONSTRAINTS.name: CONSTRAINTS}
+    return Questions(metrics, asked, kept, key_of(seed))
 
 
 def _scores(

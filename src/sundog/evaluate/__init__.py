@@ -10,13 +10,25 @@ from sundog.evaluate.learning import BoostingError, LogisticF1
 from sundog.evaluate.moments import Correlation, Covariance, UtilityImprovement
 from sundog.evaluate.prefixes import Prefixes
 from sundog.evaluate.propensity import Detection, PropensityRatio
+from sundog.evaluate.protected import ProtectedShares
 from sundog.evaluate.sliced_wasserstein import SlicedWasserstein
 from sundog.evaluate.sparse_queries import Counting, Thresholding
 from sundog.evaluate.total_variation import TotalVariation
 from sundog.evaluate.violations import ConstraintViolations
 from sundog.evaluate.workload import MeasuredError, MeasuredNoise, WorkloadError
 
-__all__ = ["LEARNING", "METRICS", "REAL", "RELEASED", "TELLING", "Comparison", "Measured", "Metric", "Score"]
+__all__ = [
+    "LEARNING",
+    "METRICS",
+    "PROTECTED",
+    "REAL",
+    "RELEASED",
+    "TELLING",
+    "Comparison",
+    "Measured",
+    "Metric",
+    "Score",
+]
 
 
 def _named(*metrics: Metric[Comparison]) -> dict[str, Metric[Comparison]]:
@@ -52,11 +64,14 @@ LEARNING = _named(LogisticF1(), BoostingError())
 TELLING = _named(PropensityRatio(), Detection())
 """Metrics on real rows that train models to tell the tables apart, CONFIDENTIAL; they need scikit-learn."""
 
+PROTECTED = _named(ProtectedShares())
+"""Metrics on real rows of what the schema wants to be unlike them, CONFIDENTIAL."""
+
 RELEASED: dict[str, Metric[Measured]] = {
     metric.name: metric
     for metric in (MeasuredError("mean"), MeasuredError("max"), MeasuredNoise(), ConstraintViolations())
 }
 """Metrics on released measurements, public."""
 
-METRICS: dict[str, Metric[Any]] = {**REAL, **LEARNING, **TELLING, **RELEASED}
+METRICS: dict[str, Metric[Any]] = {**REAL, **LEARNING, **TELLING, **PROTECTED, **RELEASED}
 """All of them."""

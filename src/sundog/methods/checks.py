@@ -8,10 +8,9 @@ from sundog.domain.constraints.kinds import Linear, ProtectedStatistic
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.generate import Constrained, SizeLimited, can_use
-from sundog.generate.particles.declared_penalties import sigmoid_query
 from sundog.methods.recipe import Recipe
 from sundog.methods.recipes import METHODS
-from sundog.queries import Query
+from sundog.queries import Query, SigmoidSum
 
 FAR = 10.0
 """This many times the limit is more than merging rare labels could make up for."""
@@ -78,7 +77,7 @@ def unsupported(recipe: Recipe, schema: Schema, queries: Sequence[Query]) -> tup
     for constraint in schema.constraints:
         honoured = isinstance(recipe.generator, Constrained) and recipe.generator.fits_with(constraint)
         if isinstance(constraint, ProtectedStatistic) and constraint.strength > 0:
-            if not (honoured and sigmoid_query(constraint) in queries):
+            if not (honoured and SigmoidSum.of(constraint) in queries):
                 found.append(f"The statistic {constraint.name!r} is not protected.")
         elif isinstance(constraint, Linear) and constraint.strength and not honoured:
             found.append(f"The strength of {constraint.name!r} is not used; rows satisfy the constraint all the same.")

@@ -5,8 +5,7 @@ from typing import Annotated
 
 from sundog.declare import Range, check_declared
 from sundog.domain import Categorical, Numeric, Schema
-from sundog.domain.constraints.kinds import ProtectedStatistic
-from sundog.generate.particles.declared_penalties import sigmoid_query
+from sundog.generate.particles.declared_penalties import protected_queries
 from sundog.queries import Query
 from sundog.queries.workload import Workload
 
@@ -30,8 +29,7 @@ def nothing(schema: Schema) -> tuple[Query, ...]:
 
 def two_way_and_protected(schema: Schema) -> tuple[Query, ...]:
     """The marginals of all pairs of columns, and what protected statistics need."""
-    protected = (constraint for constraint in schema.constraints if isinstance(constraint, ProtectedStatistic))
-    return (*two_way(schema), *(sigmoid_query(constraint) for constraint in protected))
+    return (*two_way(schema), *protected_queries(schema))
 
 
 @dataclass(frozen=True)

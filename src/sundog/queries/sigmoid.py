@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from sundog.domain import Column, Numeric, Schema
-from sundog.domain.constraints.kinds import LEAST_SHARPNESS, MOST_SHARPNESS
+from sundog.domain.constraints.kinds import LEAST_SHARPNESS, MOST_SHARPNESS, ProtectedStatistic
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
@@ -63,6 +63,11 @@ class SigmoidSum(OneBlock):
 
     def _allowed(self) -> bool:
         return LEAST_SHARPNESS <= self.sharpness <= MOST_SHARPNESS
+
+    @classmethod
+    def of(cls, statistic: ProtectedStatistic) -> "SigmoidSum":
+        """The query whose noisy answer a protected statistic needs."""
+        return cls(statistic.columns, statistic.weights, statistic.threshold, statistic.sharpness)
 
     @cached_property
     def whole_weights(self) -> list[int]:

@@ -33,14 +33,7 @@ def declared_penalties(released: Released, embedding: Embedding, known: Known) -
 
 def protected_queries(schema: Schema) -> list[SigmoidSum]:
     """The queries that the schema's protected statistics need."""
-    return [
-        sigmoid_query(constraint) for constraint in schema.constraints if isinstance(constraint, ProtectedStatistic)
-    ]
-
-
-def sigmoid_query(constraint: ProtectedStatistic) -> SigmoidSum:
-    """The query whose noisy answer a protected statistic needs."""
-    return SigmoidSum(constraint.columns, constraint.weights, constraint.threshold, constraint.sharpness)
+    return [SigmoidSum.of(rule) for rule in schema.constraints if isinstance(rule, ProtectedStatistic)]
 
 
 def _bound(constraint: Linear, schema: Schema, embedding: Embedding, known: Known) -> Bound:
@@ -59,7 +52,7 @@ def _bound(constraint: Linear, schema: Schema, embedding: Embedding, known: Know
 
 
 def _protected(constraint: ProtectedStatistic, released: Released, embedding: Embedding, known: Known) -> list[Penalty]:
-    query = sigmoid_query(constraint)
+    query = SigmoidSum.of(constraint)
     answers = [m.values[0] / query.scale / released.rows for m in released.measurements if m.query == query]
     coordinates, own, curves, shift = _carried(embedding, known, constraint.columns, constraint.weights)
     threshold = constraint.threshold - shift
