@@ -1,6 +1,6 @@
-"""The experiments of the Private-GSD paper (Liu, Tang, Vietri, Wu 2023) on the tables at hand: Figures 3 to 7 and 9, Table 3.
+"""The experiments of the Private-GSD paper (Liu, Tang, Vietri, Wu 2023) on the tables at hand: Figures 3 to 7 and 9, Tables 3 and 4.
 
-    python benchmarks/private_gsd.py [--figures 3 4 5 6 7 9 table3] [--datasets ...] [--epsilons ...] [--seeds 3] [--json]
+    python benchmarks/private_gsd.py [--figures 3 4 5 6 7 9 table3 table4] [--datasets ...] [--epsilons ...] [--seeds 3] [--json]
 
 Mean and largest error of each workload over epsilon (one row replaced, delta 1/n^2, all noise accounted for):
 
@@ -13,6 +13,7 @@ Mean and largest error of each workload over epsilon (one row replaced, delta 1/
 | 7 | all 3-way categorical marginals | adaptively | private-gsd, rap, gem, mwem-pgm |
 | 9 | binary trees, all at once, or halfspaces, adaptively; also trees and pairs of labels | | private-gsd with each, rap++ with halfspaces |
 | table3 | all 2-way binary trees, epsilon 1 | all at once | private-gsd over P_mut and P_cross |
+| table4 | all 2-way binary trees, epsilon 1 | all at once | private-gsd over the cells that a candidate changes |
 
 Figure 9 is the macro-F1 of logistic regression on held-out rows, four targets of ACS New York (acs_multitask.py). The paper's trees are of one label and
 one number each, so that no two labels are related to each other; with pairs of labels they are.
@@ -44,6 +45,7 @@ FIGURES = {
         ("private-gsd, trees", "private-gsd, trees and labels", "private-gsd, halfspaces", "rap++, halfspaces"),
     ),
     "table3": ("2-way binary trees over P_mut and P_cross", ("private-gsd",)),
+    "table4": ("2-way binary trees over the rate of mutation and crossover", ("private-gsd",)),
 }
 ADAPTIVE, ONLY_LABELS = ("3", "4", "7"), ("5", "7")
 LABELS_TOO = "trees and labels"
@@ -53,10 +55,22 @@ LEARNING, TRIVIAL = "9", "employed"
 FIGURE_OF = {"trees": "6", LABELS_TOO: "6", "halfspaces": "4"}
 KINDS = {"f1": "f1", "f1_real": "real"}
 POPULATIONS = ((10, 10), (50, 50), (100, 100), (50, 200), (500, 500))
+RATES = (1, 2, 5, 10, 25)
+"""Cells that a candidate changes, by mutation and by crossover alike; the paper's population (50, 50)."""
+GENERATIONS = 100_000
+"""The paper's limit for Table 4."""
+ALONG = {"table3": "P_mut", "table4": "cells changed"}
 COLUMNS = {
     "mean_error": "mean error", "max_error": "max error", "f1": "F1", "f1_real": "F1, real", "fit_cpu_s": "CPU s",
     "peak_mb": "MB",
 }  # fmt: skip
+POPULATIONS_OF: Mapping[str, Mapping[str, dict[str, int]]] = {
+    "table3": {f"{m}-{c}": {"mutations": m, "crossovers": c} for m, c in POPULATIONS},
+    "table4": {
+        f"rate {rate}": {"mutations": 50, "crossovers": 50, "changes": rate, "generations": GENERATIONS, "rows": 1000}
+        for rate in RATES
+    },
+}
 SHORT = {
     "figures": ["3", "5", "6", "table3"],
     "datasets": ["acs2024_ny_mobility"],
@@ -87,7 +101,7 @@ def recipe_for(settings: Mapping[str, Any]) -> Any:
     figure, method = settings["figure"], recipe_of(settings["method"])
     generator, rule, first = method.generator, method.rule, First(one_way, 0.5)
     if method.name == "private-gsd":
-        generator = replace(generator, rows=2000, **settings.get("population", {}))
+        generator = replace(generator, **{"rows": 2000} | settings.get("population", {}))
     if figure in ADAPTIVE:
         fewer = 10 if method.name == "rap++" else 1
         rule = WorstError(rounds=max(1, settings["rounds"] // fewer), per_round=10 * fewer)
@@ -155,15 +169,11 @@ def learned(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
 def cases_of(figure: str, dataset: str, sizes: Mapping[str, Any]) -> list[Case]:
     """All runs of a figure on one table."""
     shared = {"figure": figure, "dataset": dataset, "queries": sizes["queries"], "rounds": sizes["rounds"]}
-    if figure == "table3":
+    if populations := POPULATIONS_OF.get(figure):
+        fixed = shared | {"method": "private-gsd", "epsilon": 1.0}
         return [
-            Case(
-                f"{dataset}-{mutations}-{crossovers}",
-                shared
-                | {"method": "private-gsd", "epsilon": 1.0}
-                | {"population": {"mutations": mutations, "crossovers": crossovers, "operator": "best of population"}},
-            )
-            for mutations, crossovers in POPULATIONS
+            Case(f"{dataset}-{name}", fixed | {"population": population | {"operator": "best of population"}})
+            for name, population in populations.items()
         ]
     methods = [method for method in FIGURES[figure][1] if not sizes["methods"] or method in sizes["methods"]]
     return [
@@ -182,12 +192,13 @@ def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
         for dataset in sizes["datasets"] if figure != LEARNING else [acs_multitask.DATASET]:
             cases = cases_of(figure, dataset, sizes)
             results = harness.run(f"private_gsd-{figure}", cases, work=work, seeds=range(sizes["seeds"]), fresh=fresh)
-            name = f"{'Table 3' if figure == 'table3' else f'Figure {figure}'}: {FIGURES[figure][0]}, {dataset}"
+            called = f"Table {figure[-1]}" if figure in POPULATIONS_OF else f"Figure {figure}"
+            name = f"{called}: {FIGURES[figure][0]}, {dataset}"
             means = mean_by_case(results)
             found[name] = {case.removeprefix(f"{dataset}-"): numbers for case, numbers in means.items()}
             value = "f1" if figure == LEARNING else "mean_error"
             by_method = curve_of(cases, means, value)
-            picture = curves(by_method, x="P_mut" if figure == "table3" else "epsilon", y=COLUMNS[value], log_x=True)
+            picture = curves(by_method, x=ALONG.get(figure, "epsilon"), y=COLUMNS[value], log_x=True)
             stem = f"private_gsd-{figure}-{dataset}"
             publish(stem, found[name], table=f"{name}\n\n{markdown(found[name], COLUMNS)}", picture=picture)
     return found
@@ -196,12 +207,12 @@ def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
 def curve_of(
     cases: Sequence[Case], means: Mapping[str, Mapping[str, float]], value: str
 ) -> dict[str, dict[float, float]]:
-    """For every method this value over epsilon, or over the number of mutations."""
+    """For every method this value over epsilon, over the number of mutations, or over how much each changes."""
     series: dict[str, dict[float, float]] = {}
     for case in cases:
         if case.name in means:
             population = case.settings.get("population")
-            at = population["mutations"] if population else case.settings["epsilon"]
+            at = population.get("changes", population["mutations"]) if population else case.settings["epsilon"]
             series.setdefault(case.settings["method"], {})[at] = means[case.name][value]
     return series or {"nothing": {1.0: 0.0}}
 

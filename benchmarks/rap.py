@@ -1,13 +1,14 @@
 """RAP's own figures with our RAP, beside our other methods: errors of the ROUNDED rows on Adult, CPU seconds and memory.
 
-    python benchmarks/rap.py [--parts reach cells epsilon workload rounds disjunctions rows oversampling public] [--seeds 3] [--json]
+    python benchmarks/rap.py [--parts reach cells epsilon workload queries rounds ...] [--seeds 3] [--json]
 
 - reach: 64 random three-way marginals (449,487 cells) at epsilon 1, n' = 1000; every method measures what it usually does.
 - cells: a workload of 19 million cells (64 five-way marginals), two rounds of two; it has to run.
 - epsilon: the largest error of 64 three-way and 64 five-way marginals against epsilon (Figure 2).
 - workload: the workload itself measured, more and more marginals, at epsilon 0.1 and 0.05 (Figures 3 and 4).
-- rounds: 64 three-way marginals measured at once, by ten rounds of three tables, by ten of a hundred cells, and all of them in as
-  many rounds, against epsilon (the idea of Algorithm 2, under Figures 2 to 4).
+- queries: how many queries these workloads have (Figure 7).
+- rounds: 16, 64 and all 364 three-way marginals measured at once (the budget divided by use, or equally), by ten rounds of three tables, by
+  ten of a hundred cells, and all of them in as many rounds, against epsilon (the idea of Algorithm 2, under Figures 2 to 4).
 - disjunctions: 64 tables of 1-out-of-3 queries against epsilon (Figure 10), answered by rows fitted to pairs, as by default, and by
   rows fitted to the queries themselves.
 - rows: error and CPU seconds against the number of soft rows n' (Figure 6).
@@ -30,6 +31,12 @@ from projection import COSTS, ERRORS, adult, costs, errors, exact, made, rounded
 
 EPSILONS = (0.1, 0.25, 0.5, 1.0)
 METHODS = ("rap", "gem", "auto", "mst", "independent")
+HOWS = {
+    16: ("at once", "equal shares", "every table"),
+    64: ("at once", "equal shares", "tables", "cells"),
+    364: ("at once", "tables"),
+}
+"""For numbers of marginals, in which ways they are measured."""
 PARTS = {
     "reach": [Case(f"reach-{method}", {"part": "reach", "method": method}) for method in METHODS],
     "cells": [Case("cells", {"part": "cells"})],
@@ -43,10 +50,19 @@ PARTS = {
         for epsilon in (0.1, 0.05)
         for marginals in (4, 16, 64)
     ],
+    "queries": [
+        Case(f"queries-{k}-{marginals}", {"part": "queries", "k": k, "marginals": marginals})
+        for k in (3, 5)
+        for marginals in (4, 16, 64, 256)
+    ],
     "rounds": [
-        Case(f"rounds-{how}-{epsilon}", {"part": "rounds", "how": how, "epsilon": epsilon})
+        Case(
+            f"rounds-{marginals}-{how}-{epsilon}",
+            {"part": "rounds", "how": how, "epsilon": epsilon, "marginals": marginals},
+        )
         for epsilon in EPSILONS
-        for how in ("at once", "tables", "cells", "every table")
+        for marginals, hows in HOWS.items()
+        for how in hows
     ],
     "disjunctions": [
         Case(f"disjunctions-{how}-{epsilon}", {"part": "disjunctions", "how": how, "epsilon": epsilon})
@@ -67,12 +83,13 @@ PARTS = {
 }
 ROUNDS: dict[str, dict[str, Any]] = {
     "at once": {"rounds": 1},
+    "equal shares": {"rounds": 1},
     "tables": {"rounds": 10, "per_round": 3},
     "cells": {"rounds": 10, "per_round": 100, "candidates": "queries"},
-    "every table": {"rounds": 64, "per_round": 1},
+    "every table": {"rounds": 16, "per_round": 1},
 }
 OVERSAMPLING = (1, 5, 20, 50)
-COLUMNS = {**ERRORS, "max_3": "max, 3-way", "max_5": "max, 5-way", **COSTS}
+COLUMNS = {"queries": "queries", **ERRORS, "max_3": "max, 3-way", "max_5": "max, 5-way", **COSTS}
 SHORT = {"cases": [PARTS["reach"][0], PARTS["reach"][-1], PARTS["epsilon"][0], PARTS["rows"][0]], "seeds": 1}
 FULL = {"cases": [case for part in PARTS.values() for case in part], "seeds": 3}
 
@@ -136,14 +153,24 @@ def workload(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     return _asked(Everything(), asked, epsilon=settings["epsilon"], seed=seed)
 
 
+def queries(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """Figure 7: the cells of a workload."""
+    schema, _, _ = adult()
+    asked = random_marginals(schema, k=settings["k"], marginals=settings["marginals"], bins=10)
+    return {"queries": sum(query.size for query in asked)}
+
+
 def rounds(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """Algorithm 2 against one shot."""
     from sundog.select import Adaptive
 
     def asked(schema: Any) -> Any:
-        return random_marginals(schema, bins=10)
+        return random_marginals(schema, marginals=settings["marginals"], bins=10)
 
-    return _asked(Adaptive(**ROUNDS[settings["how"]]), asked, epsilon=settings["epsilon"], seed=seed)
+    rule = Adaptive(**ROUNDS[settings["how"]])
+    if settings["how"] == "equal shares":  # every cell counts as much as its table is small
+        rule = rule.weighted(tuple(1 / query.size for query in asked(adult()[0])))
+    return _asked(rule, asked, epsilon=settings["epsilon"], seed=seed)
 
 
 def disjunctions(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
@@ -163,17 +190,14 @@ def disjunctions(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 
 def _asked(rule: Any, asked: Callable[[Any], Any], *, epsilon: float, seed: int) -> dict[str, float]:
-    """Queries of three columns chosen by this rule, numbers in 8 derived bins: the errors of all of them."""
-    from sundog.estimate.bins import Bins
+    """Queries of three columns, measured as they are asked, as this rule has it: the errors of all of them."""
     from sundog.generate import RelaxedProjection
     from sundog.methods.recipe import First, Recipe
     from sundog.methods.workloads import one_way
 
     schema, table, _ = adult()
     queries = asked(schema)
-    recipe = Recipe(
-        "rap", "", lambda _: queries, rule, RelaxedProjection(), first=First(one_way, share=0.2), bins=Bins(8)
-    )
+    recipe = Recipe("rap", "", lambda _: queries, rule, RelaxedProjection(), first=First(one_way, share=0.2))
     _, rows, spent = synthesised(schema, table, recipe=recipe, epsilon=epsilon, seed=seed)
     return rounded_errors(schema, table, queries, rows=rows) | spent
 
@@ -243,7 +267,7 @@ def started(rows: Any, how: str) -> Any:
 
 
 TASKS = {
-    "reach": reach, "cells": cells, "epsilon": epsilon, "workload": workload, "rounds": rounds,
+    "reach": reach, "cells": cells, "epsilon": epsilon, "workload": workload, "queries": queries, "rounds": rounds,
     "disjunctions": disjunctions, "rows": soft_rows, "oversampling": oversampling, "public": public,
 }  # fmt: skip
 
@@ -282,8 +306,11 @@ def pictures(cases: Sequence[Case], lines: Mapping[str, Any]) -> dict[str, tuple
         elif settings["part"] == "workload":
             name = f"epsilon {settings['epsilon']}"
             point("workload", "marginals", name, settings["marginals"], numbers["max"])
+        elif settings["part"] == "queries":
+            point("queries", "marginals", f"{settings['k']}-way", settings["marginals"], numbers["queries"])
         elif settings["part"] in ("rounds", "disjunctions"):
-            point(settings["part"], "epsilon", settings["how"], settings["epsilon"], numbers["max"])
+            picture = f"rounds-{settings['marginals']}" if settings["part"] == "rounds" else "disjunctions"
+            point(picture, "epsilon", settings["how"], settings["epsilon"], numbers["max"])
         elif settings["part"] == "rows":
             point("rows", "soft rows", "TV", settings["rows"], numbers["tv"])
         elif settings["part"] == "oversampling":
