@@ -166,7 +166,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tools", nargs="+", choices=list(BY_NAME), default=[tool.name for tool in TOOLS], metavar="NAME",
                         help=f"which of: {', '.join(BY_NAME)}")  # fmt: skip
-    parser.add_argument("--tables", nargs="+", choices=list(data.COLUMNS), default=list(data.COLUMNS))
+    parser.add_argument("--tables", nargs="+", choices=list(data.COLUMNS), default=list(data.COMPARED))
     parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--cpu-seconds", type=float, default=180.0, help="a cell is ended after these")

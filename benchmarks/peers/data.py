@@ -18,7 +18,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "bank_marketing": ("age", "job", "marital", "balance", "housing", "duration", "y"),
     "diamonds": ("carat", "cut", "color", "clarity", "depth", "price"),
     "mushroom": ("class", "odor", "gill-size", "gill-color", "stalk-root", "ring-type", "spore-print-color", "habitat"),
+    "online_shoppers": ("ProductRelated", "ExitRates", "PageValues", "Month", "VisitorType", "Weekend", "Revenue"),
 }
+COMPARED = ("adult", "bank_marketing", "diamonds", "mushroom")
+"""The tables of the comparison; the last of all is for post_processing.py."""
 
 
 def prepare(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:

@@ -169,3 +169,25 @@ def test_results_are_not_overwritten_unasked(place):
     (place / "out" / "adjusted.csv").write_text("mine", encoding="utf-8")
     refused(adjust(place), "holds 'adjusted.csv' already")
     assert adjust(place, "--force").code == 0
+
+
+def test_a_second_step_claims_no_more_than_the_first(place):
+    first = adjust(place, "--measures", "columns: x, y", out="first")
+    assert document(first, "first/released.json")["rowsFromElsewhere"]
+    again = ("--measures", "correlations: x, y", "--before", "first/released.json")
+    second = adjust(place, *again, synthetic="first/adjusted.csv", out="second")
+    assert second.code == 0, second.stderr
+    certificate = document(second, "second/certificate.json")
+    assert "making the synthetic table itself is not known" in certificate["remark"]
+    assert certificate["remark"] in second.stdout
+    assert 1 < certificate["epsilon"] < 2
+
+
+def test_rows_made_of_measurements_alone_have_a_known_cost(place):
+    adjust(place, "--measures", "columns", out="first")
+    made = run_command(place, "generate", "first/released.json", "--method", "independent", "-o", "made")
+    assert made.code == 0, made.stderr
+    again = ("--measures", "correlations: x, y", "--before", "made/released.json")
+    outcome = adjust(place, *again, synthetic="made/synthetic.csv", out="second")
+    assert outcome.code == 0, outcome.stderr
+    assert document(outcome, "second/certificate.json")["remark"] is None

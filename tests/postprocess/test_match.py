@@ -220,3 +220,18 @@ def test_more_measures_than_are_denoised_together():
     assert done.after < 0.01 * done.before
     with pytest.raises(NotMet, match=r"answer \d+ of 528"):
         match(KEY, rows((1, 1, 1, 1)), **given_)
+
+
+def test_rows_of_which_few_are_left_are_named():
+    far = {"x": [0] * 1989 + list(range(11)), "y": [0] * 2000, "g": ["a"] * 2000, "t": [True] * 2000}
+    assert match(KEY, SYNTHETIC, **measured("correlations: x, y")).notes() == ()
+    done = match(
+        KEY,
+        open_table(far).read(SCHEMA),
+        **measured("correlations: x", synthetic=SYNTHETIC),
+        matching=Matching(closest=True),
+    )
+    assert done.tilt.effective < 0.1
+    (note,) = done.notes()
+    assert f"worth {done.tilt.effective:.1%} of the table's" in note
+    assert "adjust to 'columns' first" in note

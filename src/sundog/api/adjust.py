@@ -48,7 +48,7 @@ class Adjusted:
     match: Match
     released: Released
     notes: tuple[str, ...] = ()
-    """What in the synthetic table did not fit the schema, and how it was read."""
+    """What in the synthetic table did not fit the schema, how it was read, and whether few of its rows are left to count."""
 
     @property
     def table(self) -> pa.Table:
@@ -149,8 +149,9 @@ class Adjustment:
         except NotMet as error:
             error.released = released
             raise
-        everything = released if self.before is None else composed(self.before, released)
-        return Adjusted(done.rows, done, everything, self.notes)
+        alone = replace(released, rows_from_elsewhere=True)
+        everything = alone if self.before is None else composed(self.before, released)
+        return Adjusted(done.rows, done, everything, (*self.notes, *done.notes()))
 
     def _check_unit(self, unit: PrivacyUnit) -> None:
         if self.before is not None and self.before.guarantee.unit != unit:
@@ -286,7 +287,9 @@ def composed(before: Released, now: Released) -> Released:
     epsilon = spent_epsilon(rho, delta - spent, accounting=accounting) if delta is not None and stated else None
     guarantee = Guarantee(first.unit, accounting, rho, spent, epsilon=epsilon, delta=delta if stated else None)
     schema = now.schema.unreviewed_as(before.schema)
-    return replace(now, schema=schema, guarantee=guarantee, payments=(*before.payments, *now.payments))
+    payments = (*before.payments, *now.payments)
+    elsewhere = before.rows_from_elsewhere
+    return replace(now, schema=schema, guarantee=guarantee, payments=payments, rows_from_elsewhere=elsewhere)
 
 
 def _checked(name: str, weights: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " rows"]:

@@ -289,6 +289,7 @@ def _fitted(released: Released, recipe: Recipe, *, seed: int, public: Any) -> Mo
     if known is not None:
         check_public(recipe, known)
     fit_key, _ = split(key_of(seed), 2)
+    released = replace(released, rows_from_elsewhere=False)  # rows of a model are made of the measurements alone
     with following():
         tell(f"fitting {recipe.name}")
         state = fit_released(fit_key, released, recipe=recipe, public=known)

@@ -87,7 +87,7 @@ def adjust(
         report("matching")
         kept = None if measuring.real is None else out / "released.json"
         done = _matched(plan, known, seed=measuring.seed, kept=kept)
-        remark = None if measuring.before is not None else UNKNOWN
+        remark = UNKNOWN if done.released.rows_from_elsewhere else None
         save_measurements(out, done.released)
         _write_json(done.match.describe() | {"notes": list(done.notes)}, out / "adjust.json")
         write_table(done.rows, out / adjusted)

@@ -45,6 +45,8 @@ ROUGH = 1e-4
 """How precisely the first solution is found, of which only the divergence counts."""
 TOO_FAR = 6.0
 """An answer further than this many standard deviations from what the support can reach counts as not met."""
+LITTLE_LEFT = 0.1
+"""Rows that are worth less than this share of the table's are too few to rest anything else on."""
 
 
 class NotMet(UserError):
@@ -78,6 +80,17 @@ class Match:
             "largestErrorAfter": self.after,
             "largestErrorResampled": self.made,
         }
+
+    def notes(self) -> tuple[str, ...]:
+        """What whoever uses the rows has to know: that few of them carry nearly all of the weight."""
+        share = self.tilt.effective
+        if share >= LITTLE_LEFT:
+            return ()
+        return (
+            f"the adjusted rows are worth {share:.1%} of the table's: it is far from the measures, and few of its rows carry nearly all "
+            "of the weight, so that whatever was not measured rests on these few. Use rows that are closer; where single columns are far "
+            "off, adjust to 'columns' first, and the result to the other measures.",
+        )
 
 
 def check_rows_present(rows: Rows) -> None:

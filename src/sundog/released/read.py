@@ -41,6 +41,7 @@ def read_parts(document: Mapping[str, Any]) -> dict[str, Any]:
         "dataset": _of(document, "dataset", str),
         "public_rows": None if rows is None else whole_number("publicRows", rows, least=0, most=MOST_ROWS),
         "noise": _of(document, "noise", str),
+        "rows_from_elsewhere": "rowsFromElsewhere" in document and _of(document, "rowsFromElsewhere", bool),
         "scores": tuple(_scores(item, schema) for item in _items(document, "scores")),
         "adjustments": tuple(_measurement(item, schema) for item in _items(document, "adjustments")),
     }

@@ -31,6 +31,8 @@ class Released:
     scores: tuple[Scores, ...] = ()
     adjustments: tuple[Measurement, ...] = ()
     """Measurements that the rows are adjusted to after they are drawn; generators do not use them."""
+    rows_from_elsewhere: bool = False
+    """Whether rows were adjusted to it whose own making has cost nobody here knows what: no claim includes that."""
 
     @property
     def rows(self) -> int:
@@ -69,6 +71,7 @@ class Released:
             "guarantee": asdict(self.guarantee),
             "noise": self.noise,
             "publicRows": self.public_rows,
+            "rowsFromElsewhere": self.rows_from_elsewhere,
             "payments": [asdict(payment) for payment in self.payments],
             "measurements": [_measurement_json(m) for m in self.measurements],
             "adjustments": [_measurement_json(m) for m in self.adjustments],
