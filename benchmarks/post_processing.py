@@ -2,8 +2,8 @@
 
     python benchmarks/post_processing.py --datasets adult mushroom --methods auto mst --epsilons 2 4 --seeds 5
 
-For every generator: rows at epsilon 2 (or 4), against rows at half of it adjusted with the other half to the correlations of the
-five columns most correlated with the target in the synthetic rows (plan "halves", the paper's). The library adds costs up in
+For every generator: rows at epsilon 2 (or 4), against rows at epsilon 1 (or 3) adjusted with another 1 to the correlations of the
+five columns most correlated with the target in the synthetic rows (plan "paper"). The library adds costs up in
 rho, by which 1 + 1 is about 1.4, not 2. So also, at the same guarantee: one epsilon of 2, a part of its rho (--share, as in the
 package a twentieth) for adjusting to --measures (plan "one budget"). There "before" are the rows of the same fit without
 adjusting: from "without" to "before" is what the budget costs, from "before" to "with" what adjusting does. The first compares
@@ -16,8 +16,8 @@ columns' marginals.
 
 `--datasets home-credit-size` is a made-up table of 307,511 rows and 104 columns (home_credit.py), from the rows to the figures.
 Generators of other packages (`--methods "smartnoise DP-CTGAN" "smartnoise PATE-CTGAN"`) run as they are, in the environments and on
-the smaller tables of compare_tools.py, with plan "halves": their rows come as a file, and adjusting asks for nothing else. Plan
-"columns first" divides the half for adjusting once more: the rows are adjusted to all single columns, and the result to correlations.
+the smaller tables of compare_tools.py, with plan "paper": their rows come as a file, and adjusting asks for nothing else. Plan
+"columns first" divides the 1 for adjusting into halves: the rows are adjusted to all single columns, and the result to correlations.
 Rows that another plan has made are used again, so that both adjust the same ones.
 """
 
@@ -41,8 +41,10 @@ DATASETS = ("adult", "mushroom", "online_shoppers", "bank_marketing")
 METHODS = ("independent", "auto", "mst", "aim", "privpgd", "private-gsd")
 NETWORKS = ("smartnoise DP-CTGAN", "smartnoise PATE-CTGAN")
 """Of another package, in an environment of its own (peers/environments.py)."""
-HALVES, ONE_BUDGET, COLUMNS_FIRST = "halves", "one budget", "columns first"
-PLANS = (HALVES, ONE_BUDGET, COLUMNS_FIRST)
+PAPERS, ONE_BUDGET, COLUMNS_FIRST = "paper", "one budget", "columns first"
+PLANS = (PAPERS, ONE_BUDGET, COLUMNS_FIRST)
+FOR_ADJUSTING = 1.0
+"""The epsilon that the paper adjusts with, whatever there is in all."""
 EPSILONS = (2.0, 4.0)
 PAPER = {
     (2.0, "mst"): {"adult": 0.22, "mushroom": 0.58, "online_shoppers": 0.5, "bank_marketing": 0.32},
@@ -65,7 +67,7 @@ MEASURES, SHARE = "correlations", 0.05
 TOOL_CPU_S, TOOL_MB = 1200.0, 6000.0
 """Limits of one run of another package."""
 SHORT = {
-    "datasets": ("mushroom",), "methods": ("independent", "auto"), "plans": (HALVES,), "epsilons": (2.0,), "seeds": 1,
+    "datasets": ("mushroom",), "methods": ("independent", "auto"), "plans": (PAPERS,), "epsilons": (2.0,), "seeds": 1,
     "delta": 1e-9, "share": SHARE, "measures": MEASURES,
 }  # fmt: skip
 FULL = {
@@ -111,7 +113,7 @@ def work(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
         }
         spend = {"folder": Path(folder), "schema": schema, "train": train, "options": options}
         without = fitted(spend, "without", epsilon=settings["epsilon"]).sample()
-        made = _halves(spend, settings) if settings["plan"] == HALVES else one_budget(spend, settings)
+        made = _papers(spend, settings) if settings["plan"] == PAPERS else one_budget(spend, settings)
     return judged(schema, train, test, without=without, made=made)
 
 
@@ -126,11 +128,10 @@ Made = tuple[Mapping[str, Any], Sequence[str], Mapping[str, float]]
 """Tables ("with", and "before" where that is another one), the columns whose correlations were matched, and how it went."""
 
 
-def _halves(spend: Mapping[str, Any], settings: Mapping[str, Any]) -> Made:
-    """Rows at half of epsilon, adjusted with the other half."""
-    half = settings["epsilon"] / 2
-    first = fitted(spend, "with", epsilon=half)
-    return _adjusted(spend, first.sample(), epsilon=half, before=first.released)
+def _papers(spend: Mapping[str, Any], settings: Mapping[str, Any]) -> Made:
+    """Rows at epsilon less 1, adjusted with that 1."""
+    first = fitted(spend, "with", epsilon=settings["epsilon"] - FOR_ADJUSTING)
+    return _adjusted(spend, first.sample(), epsilon=FOR_ADJUSTING, before=first.released)
 
 
 def _adjusted(spend: Mapping[str, Any], rows: Any, *, epsilon: float, before: Any = None) -> Made:
@@ -159,7 +160,7 @@ def _matched(spend: Mapping[str, Any], rows: Any, measures: str, *, epsilon: flo
 
 
 def _other_tool(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Another package's rows at epsilon, and at half of it with the other half for adjusting."""
+    """Another package's rows at epsilon, and at epsilon less 1, adjusted with that 1."""
     import compare_tools
     from pyarrow import parquet
 
@@ -170,25 +171,25 @@ def _other_tool(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     train, test = (parquet.read_table(folder / f"{part}.parquet") for part in ("train", "test"))
     limits = argparse.Namespace(cpu_seconds=TOOL_CPU_S, memory=TOOL_MB)
     made = {}
-    for epsilon in (settings["epsilon"], settings["epsilon"] / 2):
+    for epsilon in (settings["epsilon"], settings["epsilon"] - FOR_ADJUSTING):
         cell = compare_tools.Cell(settings["method"], settings["dataset"], epsilon, seed)
         if not compare_tools.made(cell).exists():
             ended = compare_tools.run_cell(BY_NAME[settings["method"]], cell, limits)
             if ended["outcome"] != "done":
                 raise RuntimeError(f"{cell.tool} at epsilon {epsilon:g}: {ended}")
         made[epsilon] = parquet.read_table(compare_tools.made(cell))
-    without, half = made.values()
+    without, fewer = made.values()
     with tempfile.TemporaryDirectory() as place:
         options = {"delta": settings["delta"], "seed": seed}
         spend = {"folder": Path(place), "schema": schema, "train": train, "options": options}
-        rows, left, before = half, settings["epsilon"] / 2, None
+        rows, left, before = fewer, FOR_ADJUSTING, None
         if settings["plan"] == COLUMNS_FIRST:
             left /= 2
             first = _matched(spend, rows, "columns", epsilon=left)
             rows, before = first.table, first.released
         table, columns, figures = _adjusted(spend, rows, epsilon=left, before=before)
-    both = figures | {"epsilon": settings["epsilon"]}  # the ledger knows nothing of the other package's half
-    return judged(schema, train, test, without=without, made=(table | {"before": half}, columns, both))
+    both = figures | {"epsilon": settings["epsilon"]}  # the ledger knows nothing of the other package's part
+    return judged(schema, train, test, without=without, made=(table | {"before": fewer}, columns, both))
 
 
 def one_budget(spend: Mapping[str, Any], settings: Mapping[str, Any], *, account: str = "both") -> Made:
@@ -254,7 +255,7 @@ def run(sizes: Mapping[str, Any], *, fresh: bool = False) -> dict[str, Any]:
             )
             for dataset in sizes["datasets"]
             for method in sizes["methods"]
-            if plan == HALVES or (method in BY_NAME) == (plan == COLUMNS_FIRST)
+            if plan == PAPERS or (method in BY_NAME) == (plan == COLUMNS_FIRST)
         ]
         results = harness.run("post_processing", cases, work=work, seeds=range(sizes["seeds"]), fresh=fresh)
         lines = _lines(results)

@@ -8,8 +8,8 @@
 - annealing: 1000 two-way mixed marginals without noise from uniform rows, sigma annealed and fixed (Figure 1).
 - tasks: per table, method and epsilon the error of mixed marginals that nobody measured (Figure 2), macro-F1 (Figure 4)
   and the CPU seconds it took (Figure 3). `rap-30` is the paper's RAP: class-conditional marginals, numbers in 30 equal bins.
-- rounds: the same with all that `rap++` measures chosen in rounds, as in the paper (T_CM = 5 of 3 tables, T_LT = 5 of 100
-  thresholds), and, as it does by default, at once.
+- rounds: the same with all that `rap++` measures chosen in rounds (5 of 3 tables and 5 of 100 thresholds, taking turns; "many": as
+  in the paper, 7 of one table and 50 of 10 thresholds), and, as it does by default, at once.
 - columns: no synthetic rows: what models of the real rows gain from numbers, target by target (Table 3), the paper's F1 beside.
 
 Needs the public tables in ../shared/data beside the repository. A second call does only what is missing.
@@ -42,8 +42,15 @@ PAPER_F1 = {
     "same_house_1yr": (0.57, 0.58),
 }  # fmt: skip
 """Of the paper's Table 3, target by target: F1 by labels alone, and by all columns."""
-METHODS = ("rap++", "rap-30", "rap", "mst", "auto")
+METHODS = ("rap++", "rap-30", "rap", "mwem-pgm", "mst", "auto")
 TABLES = ("adult", "acs2024_ny_income")
+ROUNDS = {
+    name: dict(
+        zip(("rule.rounds", "rule.per_round", "rule.threshold_rounds", "rule.thresholds_per_round"), how, strict=True)
+    )
+    for name, how in {"rap++ in rounds": (5, 3, 5, 100), "rap++ in many rounds": (7, 1, 50, 10)}.items()
+}
+"""Numbers of rounds and of choices in each, of tables and of thresholds."""
 PARTS = {
     "reach": [
         *(Case(f"reach-rap++-{rows}", {"part": "reach", "method": "rap++", "rows": rows}) for rows in (1000, 2000)),
@@ -63,12 +70,11 @@ PARTS = {
     "rounds": [
         Case(f"rounds-{name}-{how}-{epsilon}", {"part": "rounds", "table": name, "method": how, "epsilon": epsilon})
         for name in TABLES
-        for how in ("rap++", "rap++ in rounds")
+        for how in ("rap++", *ROUNDS)
         for epsilon in EPSILONS
     ],
     "columns": [Case(f"columns-{target}", {"part": "columns", "target": target}) for target in PAPER_F1],
 }
-ROUNDS = {"rule.rounds": 5, "rule.per_round": 3, "rule.threshold_rounds": 5, "rule.thresholds_per_round": 100}
 COLUMNS = {
     "tables_tv": "TV of tables", "fresh_mean": "fresh thresholds, mean", "fresh_max": "max", "mixed": "mixed marginals, mean",
     "mean": "mean", "max": "max", "f1": "F1", "f1_real": "F1, real", "f1_labels": "F1, real, labels alone",
@@ -172,8 +178,8 @@ def recipe_by_name(method: str, schema: Any) -> Any:
     from sundog.methods.settings import with_settings
     from sundog.queries.workload import Workload
 
-    if method == "rap++ in rounds":
-        return with_settings(recipe_of("rap++"), ROUNDS)
+    if method in ROUNDS:
+        return with_settings(recipe_of("rap++"), ROUNDS[method])
     if method != "rap-30":
         return recipe_of(method)
     tables = Workload.conditional_marginals(schema, k=2, bins=30).queries

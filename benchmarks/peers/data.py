@@ -1,6 +1,6 @@
 """The tables of the comparison: public ones, cut to few columns and rows so that every tool has a chance in three CPU minutes.
 
-Missing labels become a label of their own, for all tools alike; no number chosen here is ever missing. The schema is public
+Missing labels become a label of their own and truth values labels, for all tools alike; no number chosen here is ever missing. The schema is public
 and the same for all: labels and bounds as the tables' documentation declares them.
 """
 
@@ -27,7 +27,7 @@ COMPARED = ("adult", "bank_marketing", "diamonds", "mushroom")
 def prepare(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Leave train.parquet, test.parquet and schema.json of one table in a folder; the split is the same for all tools."""
     import numpy as np
-    from pyarrow import parquet
+    from pyarrow import parquet, types
 
     name, folder = settings["table"], Path(settings["folder"])
     folder.mkdir(parents=True, exist_ok=True)
@@ -36,7 +36,9 @@ def prepare(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     for field in document["fields"]:
         if "categories" in field:
             at = table.schema.get_field_index(field["name"])
-            table = table.set_column(at, field["name"], table[field["name"]].fill_null(MISSING))
+            cells = table[field["name"]]
+            cells = cells.cast("string") if types.is_boolean(cells.type) else cells  # "true" and "false"
+            table = table.set_column(at, field["name"], cells.fill_null(MISSING))
     order = np.random.default_rng(seed).permutation(len(table))[: ROWS + TEST_ROWS]
     parquet.write_table(table.take(order[:ROWS]), folder / "train.parquet")
     parquet.write_table(table.take(order[ROWS:]), folder / "test.parquet")
@@ -47,8 +49,10 @@ def prepare(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
 def schema(document: dict[str, Any], columns: tuple[str, ...]) -> dict[str, Any]:
     """The document with the chosen columns; labels that may be missing have one more label instead."""
     fields = []
-    for field in (each for each in document["fields"] if each["name"] in columns):
+    for field in (dict(each) for each in document["fields"] if each["name"] in columns):
         rules = field.get("constraints", {})
+        if field["type"] == "boolean":
+            field |= {"type": "string", "categories": ["false", "true"]}
         extra = (
             {}
             if rules.get("required") or "categories" not in field

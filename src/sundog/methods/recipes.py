@@ -114,7 +114,7 @@ METHODS = {
             RelaxedProjection(),
             first=First(one_way, 0.2),
             bins=Bins(),
-            uses="marginals, trees, t-out-of-k queries and parities",
+            uses="marginals, trees, t-out-of-k queries, parities and ranges",
             cost="ten seconds for 15 columns",
         ),
         Recipe(
@@ -125,7 +125,7 @@ METHODS = {
             GenerativeNetwork(),
             first=First(one_way, 0.2),
             bins=Bins(),
-            uses="marginals, trees, t-out-of-k queries and parities",
+            uses="marginals, trees, t-out-of-k queries, parities and ranges",
             cost="half a minute for 15 columns",
         ),
         Recipe(

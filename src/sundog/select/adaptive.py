@@ -1,4 +1,4 @@
-"""Adaptive: all at once, or T rounds of K choices, for each class of queries (RAP, Algorithm 2; RAP++, Algorithm 1).
+"""Adaptive: all at once, or T rounds of K choices, for each class of queries (Algorithm 2 of RAP and of RAP++).
 
 The classes are tables (marginals, trees) and thresholds (everything else): ten thousand thresholds must not starve the few
 tables, so `tables` is the tables' part of the budget where both are asked. A class with one round and no K is measured at

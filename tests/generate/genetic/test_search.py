@@ -17,6 +17,7 @@ from generate.genetic.genetic_cases import (
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
+from sundog.generate.genetic.candidates import donated
 from sundog.generate.genetic.compile import Compiled
 from sundog.generate.genetic.forms import FORMS
 from sundog.generate.genetic.private_gsd import Genetic
@@ -107,3 +108,16 @@ def test_a_fitted_state_goes_on_from_its_rows():
 def test_settings_that_make_no_search_are_refused(settings, word):
     with pytest.raises(UserError, match=word):
         Genetic(**settings)
+
+
+def test_donors_are_the_rows_and_then_those_of_earlier_datasets():
+    rows, elites = np.array([[1], [2]]), np.array([[[3], [4]], [[5], [6]]])
+    assert [donated(rows, elites, donor, 0) for donor in range(6)] == [1, 2, 3, 4, 5, 6]
+
+
+def test_earlier_datasets_donate_where_there_are_any():
+    queries, rows = queries_of("marginal"), uniform_start(key_of(3), SCHEMA, rows=400)
+    alone, again, several = (fitted(queries, rows, rows=60, elite_size=size)[1] for size in (1, 1, 4))
+    codes = [np.stack(state.rows.codes) for state in (alone, again, several)]
+    assert np.array_equal(codes[0], codes[1])
+    assert not np.array_equal(codes[0], codes[2])

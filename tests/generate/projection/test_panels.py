@@ -129,13 +129,14 @@ def test_hard_features_answer_what_rounded_rows_answer():
 
 def test_relaxations_are_exact_in_the_limit_of_certain_labels():
     """Rows that are sure of every label: the relaxed answers are the exact ones of the rows they round to."""
-    release = released([*Workload.marginals(MIXED, k=1).queries, *RANGES], mixed_rows())
+    queries = [*TABLES, *RANGES]
+    release = released([*Workload.marginals(MIXED, k=1).queries, *queries], mixed_rows())
     frame, leaves = held_frame(release, numbers=False), leaves_of(release)
     params = fresh_params(key_of(1), frame, leaves=leaves, rows=60)
     sure = {name: jnp.where(logits == logits.max(axis=0), 100.0, -100.0) for name, logits in params["logits"].items()}
     state, generator = SoftTable(frame, {**params, "logits": sure}, leaves), RelaxedProjection(rows=60)
     rows = generator.sample(key_of(2), state, rows=60)
-    for query in RANGES:
+    for query in queries:
         assert np.allclose(generator.answer(state, query), answer(query, rows) / 60, atol=1e-6), query.describe()
 
 
@@ -173,11 +174,11 @@ def test_new_tables_of_later_rounds_compile_nothing():
     frame = held_frame(whole, numbers=False)
     leaves = leaves_of(whole)
     params = fresh_params(key_of(1), frame, leaves=leaves, rows=50)
-    compiled = []
+    compiled = [_add_tile.compiled._cache_size()]
     for queries in (first, later):
         panels = tile_panels(frame, targets_of(released(queries, mixed_rows())), known=known_of(frame, leaves, rows=50))
         matrix = hard_matrix(params, known_of(frame, leaves, rows=50), maker=SoftMaker(frame))
         jax.block_until_ready(add_panels(matrix, panels, sharpness=SHARPNESS)[1])
         compiled.append(_add_tile.compiled._cache_size())
-    assert compiled[0] == compiled[1]
-    assert compiled[1] <= 6 + compiled[0]
+    assert compiled[1] == compiled[2]
+    assert compiled[1] - compiled[0] <= 6

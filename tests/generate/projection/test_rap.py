@@ -11,6 +11,7 @@ from sundog import Synthesizer
 from sundog.domain import Schema
 from sundog.errors import UserError
 from sundog.generate import AnnealedProjection, GenerativeNetwork, Polished, RelaxedProjection
+from sundog.generate.projection import rap_plus_plus
 from sundog.generate.projection.adam import Descent
 from sundog.generate.projection.features import sparsemax
 from sundog.generate.projection.rap_plus_plus import Annealing
@@ -237,3 +238,29 @@ def test_the_polish_mends_what_sigmoids_left():
     exact = answer(query, data) / 500
     assert np.abs(projection.answer(before, query) - exact).max() > 0.05
     assert np.abs(generator.answer(after, query) - exact).max() < 0.02
+
+
+def test_every_class_is_sharpened_by_its_own_progress(monkeypatch):
+    """Thresholds that stall become sharper while ranges that still gain stay blunt, as the paper's sigma per class."""
+    seen = []
+
+    def watched(position, problem, *, sharpness, **how):
+        seen.append(dict(sharpness))
+        return advance(position, problem, sharpness=sharpness, **how)
+
+    advance = rap_plus_plus.advanced
+    monkeypatch.setattr(rap_plus_plus, "advanced", watched)
+    queries = [
+        *Workload.marginals(MIXED, k=1).queries,
+        *Workload.conditional_ranges(MIXED, count=40, numbers=2).queries,
+        *Workload.halfspaces(MIXED, directions=5, thresholds=4).queries,
+    ]
+    generator = AnnealedProjection(rows=100, descent=Descent(steps=800))
+    state = generator.init(key_of(1), MIXED)
+    generator.fit(key_of(1), state, released=released(queries, mixed_rows()))
+    ranges, halfspaces = ([step[kind] for step in seen] for kind in ("ranges", "halfspaces"))
+    assert ranges[0] == halfspaces[0] == Annealing().first
+    assert max(ranges) > ranges[0]
+    assert any(one != other for one, other in zip(ranges, halfspaces, strict=True))
+    for steps in (ranges, halfspaces):
+        assert {after / before for before, after in zip(steps, steps[1:], strict=False)} <= {1.0, 2.0}
