@@ -2,8 +2,8 @@
 
     python benchmarks/rap.py [--parts reach cells epsilon workload queries rounds ...] [--seeds 3] [--json]
 
-- reach: 64 random three-way marginals (449,487 cells) at epsilon 1, n' = 1000; every method measures what it usually does.
-- cells: a workload of 19 million cells (64 five-way marginals), two rounds of two; it has to run.
+- reach: 64 random three-way marginals (338,899 cells) at epsilon 1, n' = 1000; every method measures what it usually does.
+- cells: a workload of 25 million cells (64 five-way marginals), two rounds of two; it has to run.
 - epsilon: the largest error of 64 three-way and 64 five-way marginals against epsilon (Figure 2).
 - workload: the workload itself measured, more and more marginals, at epsilon 0.1 and 0.05 (Figures 3 and 4).
 - queries: how many queries these workloads have (Figure 7).
@@ -95,7 +95,7 @@ FULL = {"cases": [case for part in PARTS.values() for case in part], "seeds": 3}
 
 
 def random_marginals(schema: Any, *, k: int = 3, marginals: int = 64, bins: int = 33) -> Any:
-    """Random k-way marginals; with 33 bins for wide numbers the 64 three-way ones have 449,487 cells."""
+    """Random k-way marginals; with 33 bins for wide numbers the 64 three-way ones have 338,899 cells."""
     from sundog.queries.workload import Workload
 
     return Workload.marginals(schema, k=k, sample=marginals, seed=0, bins=bins).queries
@@ -111,7 +111,7 @@ def reach(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 
 def cells(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
-    """Two rounds of two five-way marginals out of 19 million cells."""
+    """Two rounds of two five-way marginals out of 25 million cells."""
     from sundog.generate import RelaxedProjection
     from sundog.generate.projection.adam import Descent
     from sundog.methods.recipe import First, Recipe

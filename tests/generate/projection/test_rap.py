@@ -1,6 +1,7 @@
 """RAP, RAP++ and GEM as a user meets them: they fit, they are steady, and what is known to fail is written down here."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -263,4 +264,4 @@ def test_every_class_is_sharpened_by_its_own_progress(monkeypatch):
     assert max(ranges) > ranges[0]
     assert any(one != other for one, other in zip(ranges, halfspaces, strict=True))
     for steps in (ranges, halfspaces):
-        assert {after / before for before, after in zip(steps, steps[1:], strict=False)} <= {1.0, 2.0}
+        assert {after / before for before, after in pairwise(steps)} <= {1.0, 2.0}
