@@ -15,6 +15,7 @@ from sundog.generate import AnnealedProjection, GenerativeNetwork, Polished, Rel
 from sundog.generate.projection import rap_plus_plus
 from sundog.generate.projection.adam import Descent
 from sundog.generate.projection.features import sparsemax
+from sundog.generate.projection.rap import not_trapped
 from sundog.generate.projection.rap_plus_plus import Annealing
 from sundog.queries import Marginal, Ranges, answer
 from sundog.queries.workload import Workload
@@ -265,3 +266,13 @@ def test_every_class_is_sharpened_by_its_own_progress(monkeypatch):
     assert any(one != other for one, other in zip(ranges, halfspaces, strict=True))
     for steps in (ranges, halfspaces):
         assert {after / before for before, after in pairwise(steps)} <= {1.0, 2.0}
+
+
+@pytest.mark.parametrize(("taught", "fresh", "kept"), [(0.7, 0.5, "taught"), (1.2, 0.9, "fresh"), (1.2, 1.3, "taught")])
+def test_rows_of_a_public_table_that_end_above_the_noise_have_a_rival(taught, fresh, kept):
+    state = replace(RelaxedProjection().init(key_of(1), MIXED), public=mixed_rows())
+
+    def fitted(start):
+        return ("fresh", fresh) if start.public is None else ("taught", taught)
+
+    assert not_trapped(state, fitted) == kept
