@@ -1,15 +1,18 @@
 """RAP++'s own figures with our RAP++, beside our other methods: errors of the ROUNDED rows, CPU seconds and memory.
 
-    python benchmarks/rap_plus_plus.py [--parts reach multitask annealing tasks rounds columns] [--seeds 3] [--json]
+    python benchmarks/rap_plus_plus.py [--parts reach multitask annealing tasks rounds runtime columns] [--seeds 3] [--json]
 
 - reach: Adult, epsilon 1, n' = 1000 and 2000: 28 class-conditional marginals and 20,000 linear thresholds measured; errors of the
   tables and of fresh thresholds, macro-F1 of logistic regression. `rap++-polished` adds the genetic search.
-- multitask: ACS New York, 5 targets, 200,000 thresholds (acs_multitask.py); on a GPU the steps there (Figure 5).
+- multitask: ACS New York, 5 targets, macro-F1 of each (Figure 5): `rap++` with 200,000 thresholds (acs_multitask.py; on a GPU the
+  steps there) beside other methods.
 - annealing: 1000 two-way mixed marginals without noise from uniform rows, sigma annealed and fixed (Figure 1).
-- tasks: per table, method and epsilon the error of mixed marginals that nobody measured (Figure 2), macro-F1 (Figure 4)
-  and the CPU seconds it took (Figure 3). `rap-30` is the paper's RAP: class-conditional marginals, numbers in 30 equal bins.
-- rounds: the same with all that `rap++` measures chosen in rounds (5 of 3 tables and 5 of 100 thresholds, taking turns; "many": as
-  in the paper, 7 of one table and 50 of 10 thresholds), and, as it does by default, at once.
+- tasks: per table, method and epsilon the error of mixed marginals that nobody measured (Figure 2), of class-conditional marginals of
+  labels (Figure 7), macro-F1 (Figure 4) and CPU seconds. `rap, 30 bins` and `mwem-pgm, 30 bins` measure what the paper's RAP and PGM do: the
+  target with every two other columns, numbers in 30 equal bins; all at once, and chosen in one round less than there are columns.
+- rounds: the same with all that `rap++` measures chosen in rounds (5 of 3 tables and 5 of 100 thresholds, taking turns), and, as it
+  does by default, at once.
+- runtime: the same with the paper's numbers of rounds (7 of one table; 10 to 70 of 10 thresholds) and of bins for PGM (Figure 3).
 - columns: no synthetic rows: what models of the real rows gain from numbers, target by target (Table 3), the paper's F1 beside.
 
 Needs the public tables in ../shared/data beside the repository. A second call does only what is missing.
@@ -42,42 +45,54 @@ PAPER_F1 = {
     "same_house_1yr": (0.57, 0.58),
 }  # fmt: skip
 """Of the paper's Table 3, target by target: F1 by labels alone, and by all columns."""
-METHODS = ("rap++", "rap-30", "rap", "mwem-pgm", "mst", "auto")
+THRESHOLD_ROUNDS, PGM_BINS = (10, 30, 50, 70), (10, 20, 30, 50, 100)
+BINNED = {"rap, 30 bins": ("rap", 30)} | {f"mwem-pgm, {bins} bins": ("mwem-pgm", bins) for bins in PGM_BINS}
+"""The paper's RAP and PGM, which know numbers by equal bins: the method, and how many bins."""
+METHODS = ("rap++", "rap, 30 bins", "mwem-pgm, 30 bins", "rap", "mwem-pgm", "mst", "auto")
+MULTITASK = ("rap++", "mwem-pgm, 30 bins", "rap", "mwem-pgm", "mst", "auto")
 TABLES = ("adult", "acs2024_ny_income")
+RUNTIME = {f"rap++ in {rounds} rounds": (7, 1, rounds, 10) for rounds in THRESHOLD_ROUNDS}
 ROUNDS = {
     name: dict(
         zip(("rule.rounds", "rule.per_round", "rule.threshold_rounds", "rule.thresholds_per_round"), how, strict=True)
     )
-    for name, how in {"rap++ in rounds": (5, 3, 5, 100), "rap++ in many rounds": (7, 1, 50, 10)}.items()
+    for name, how in {"rap++ in rounds": (5, 3, 5, 100), **RUNTIME}.items()
 }
 """Numbers of rounds and of choices in each, of tables and of thresholds."""
+
+
+def _cases(part: str, methods: Sequence[str]) -> list[Case]:
+    """Every table, method and epsilon."""
+    return [
+        Case(f"{part}-{name}-{method}-{epsilon}", {"part": part, "table": name, "method": method, "epsilon": epsilon})
+        for name in TABLES
+        for method in methods
+        for epsilon in EPSILONS
+    ]
+
+
 PARTS = {
     "reach": [
         *(Case(f"reach-rap++-{rows}", {"part": "reach", "method": "rap++", "rows": rows}) for rows in (1000, 2000)),
         *(Case(f"reach-{m}", {"part": "reach", "method": m}) for m in ("rap++-polished", "rap", "auto")),
     ],
-    "multitask": [Case("multitask", {"part": "multitask", "epsilon": 1.0})],
+    "multitask": [
+        Case(f"multitask-{method}-{epsilon}", {"part": "multitask", "method": method, "epsilon": epsilon})
+        for method in MULTITASK
+        for epsilon in EPSILONS
+    ],
     "annealing": [
         Case(f"annealing-{sigma}", {"part": "annealing", "sigma": sigma})
         for sigma in ("annealed", *(f"{s:g}" for s in FIXED))
     ],
-    "tasks": [
-        Case(f"{name}-{method}-{epsilon}", {"part": "tasks", "table": name, "method": method, "epsilon": epsilon})
-        for name in TABLES
-        for method in METHODS
-        for epsilon in EPSILONS
-    ],
-    "rounds": [
-        Case(f"rounds-{name}-{how}-{epsilon}", {"part": "rounds", "table": name, "method": how, "epsilon": epsilon})
-        for name in TABLES
-        for how in ("rap++", *ROUNDS)
-        for epsilon in EPSILONS
-    ],
+    "tasks": _cases("tasks", METHODS),
+    "rounds": _cases("rounds", ("rap++", "rap++ in rounds")),
+    "runtime": _cases("runtime", (*RUNTIME, *(f"mwem-pgm, {bins} bins" for bins in PGM_BINS))),
     "columns": [Case(f"columns-{target}", {"part": "columns", "target": target}) for target in PAPER_F1],
 }
 COLUMNS = {
     "tables_tv": "TV of tables", "fresh_mean": "fresh thresholds, mean", "fresh_max": "max", "mixed": "mixed marginals, mean",
-    "mean": "mean", "max": "max", "f1": "F1", "f1_real": "F1, real", "f1_labels": "F1, real, labels alone",
+    "labels": "label marginals, mean", "mean": "mean", "max": "max", "f1": "F1", "f1_real": "F1, real", "f1_labels": "F1, real, labels alone",
     "f1_paper": "the paper's F1", "f1_labels_paper": "the paper's, labels alone", **COSTS,
 }  # fmt: skip
 SHORT = {
@@ -117,8 +132,13 @@ def predicted(schema: Any, train: Any, test: Any, *, rows: Any) -> dict[str, flo
 
 
 def multitask(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
-    """Five targets at once."""
-    return acs_multitask.work(settings, seed)
+    """Figure 5: five targets at once."""
+    if settings["method"] == "rap++":
+        return acs_multitask.work(settings, seed)
+    schema, train, _ = load(acs_multitask.DATASET)
+    recipe = recipe_by_name(settings["method"], schema)
+    _, rows, spent = synthesised(schema, train, recipe=recipe, epsilon=settings["epsilon"], seed=seed)
+    return spent | acs_multitask.scores(rows)
 
 
 def annealing(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
@@ -147,7 +167,7 @@ def annealing(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 
 def tasks(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
-    """Figures 2, 3 and 4: one table, one method, one epsilon."""
+    """Figures 2, 3, 4 and 7: one table, one method, one epsilon."""
     from sundog.estimate.thresholds import Thresholds
     from sundog.queries.workload import Workload
 
@@ -156,8 +176,12 @@ def tasks(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     _, rows, spent = synthesised(schema, train, recipe=recipe, epsilon=settings["epsilon"], seed=seed)
     asked = Workload.conditional_ranges(schema, count=5000, numbers=2, seed=7).queries
     mixed = Thresholds().rebin(asked, columns_of(schema, train))
-    error = rounded_errors(schema, train, mixed, rows=rows)["mean"]
-    return {"mixed": error} | predicted(schema, train, test, rows=rows) | spent
+    labels = Workload.conditional_marginals(schema, k=2).queries
+    found = {
+        name: rounded_errors(schema, train, queries, rows=rows)["mean"]
+        for name, queries in (("mixed", mixed), ("labels", labels))
+    }
+    return found | predicted(schema, train, test, rows=rows) | spent
 
 
 def columns(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
@@ -173,17 +197,20 @@ def columns(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
 
 
 def recipe_by_name(method: str, schema: Any) -> Any:
-    """A named method, RAP++ in rounds, or the paper's RAP with binning."""
+    """A named method, RAP++ in rounds, or the paper's RAP or PGM with binning."""
     from sundog.methods.recipes import recipe_of
     from sundog.methods.settings import with_settings
     from sundog.queries.workload import Workload
 
     if method in ROUNDS:
         return with_settings(recipe_of("rap++"), ROUNDS[method])
-    if method != "rap-30":
+    if method not in BINNED:
         return recipe_of(method)
-    tables = Workload.conditional_marginals(schema, k=2, bins=30).queries
-    return replace(recipe_of("rap"), workload=lambda _: tables, bins=None)
+    name, bins = BINNED[method]
+    recipe, tables = recipe_of(name), Workload.conditional_marginals(schema, columns=schema.names, bins=bins).queries
+    if name == "mwem-pgm":
+        recipe = with_settings(recipe, {"rule.rounds": len(schema.names) - 1})
+    return replace(recipe, workload=lambda _: tables, bins=None)
 
 
 def columns_of(schema: Any, table: Any) -> Any:
@@ -201,6 +228,7 @@ TASKS = {
     "annealing": annealing,
     "tasks": tasks,
     "rounds": tasks,
+    "runtime": tasks,
     "columns": columns,
 }
 
@@ -243,11 +271,14 @@ def pictures(cases: Sequence[Case], lines: Mapping[str, Any]) -> dict[str, Pictu
                 for kind in ("mean", "max"):
                     name = f"{kind}, {'annealed' if annealed else 'fixed'}"
                     point(f"annealing-{kind}", "sigma", name, at, numbers[kind], "error")
-        elif settings["part"] == "tasks":
-            name, method = settings["table"], settings["method"]
-            point(f"mixed-{name}", "epsilon", method, settings["epsilon"], numbers["mixed"], "mean error")
-            point(f"f1-{name}", "epsilon", method, settings["epsilon"], numbers["f1"], "macro-F1")
-            point(f"runtime-{name}", "CPU s", method, numbers["made_cpu_s"], numbers["f1"], "macro-F1")
+        elif settings["part"] in ("tasks", "runtime"):
+            name, method, epsilon = settings["table"], settings["method"], settings["epsilon"]
+            if settings["part"] == "runtime":
+                line = f"{method.split()[0].strip(',')}, epsilon {epsilon:g}"
+                point(f"runtime-{name}", "CPU s", line, numbers["made_cpu_s"], numbers["f1"], "macro-F1")
+            else:
+                point(f"mixed-{name}", "epsilon", method, epsilon, numbers["mixed"], "mean error")
+                point(f"f1-{name}", "epsilon", method, epsilon, numbers["f1"], "macro-F1")
     return found
 
 

@@ -1,5 +1,7 @@
 """Workloads: built by name, the same from the same seed, combined and weighted; targets; released reference rows."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -95,6 +97,17 @@ def test_targets_come_from_the_schema_or_the_call():
     assert len({frozenset(query.columns) for query in pairs.queries}) == len(pairs) == 3
 
 
+def test_conditional_marginals_of_named_columns_take_numbers_in_bins():
+    """The paper's RAP and PGM: the target with every two other columns, numbers among them."""
+    tables = Workload.conditional_marginals(SCHEMA, columns=SCHEMA.names, bins=4).queries
+    others = [name for name in SCHEMA.names if name != "paid"]
+    assert {frozenset(query.columns) for query in tables} == {
+        frozenset(("paid", *two)) for two in combinations(others, 2)
+    }
+    cells = {axis.column: axis.size for query in tables for axis in query.axes}
+    assert cells["age"] == 4 + SCHEMA.column("age").nullable
+
+
 def test_workloads_are_combined_and_weighted():
     both = Workload.marginals(SCHEMA, k=1).weighted(2.0) + Workload.moments(SCHEMA)
     assert len(both) == 7
@@ -133,6 +146,7 @@ def test_thresholds_follow_the_reference_rows():
         (lambda: Workload.halfspaces(SCHEMA, directions=0), "0 directions"),
         (lambda: Workload.conditional_marginals(LABELS_ONLY), "needs a prediction target"),
         (lambda: Workload.conditional_marginals(SCHEMA, targets=["nobody"]), "'nobody' is not in the schema"),
+        (lambda: Workload.conditional_marginals(SCHEMA, columns=["size", "nobody"]), "'nobody' is not in the schema"),
         (lambda: Workload.conditional_thresholds(LABELS_ONLY, targets=["size"]), "no numeric column"),
         (lambda: Workload.at_least(SCHEMA, k=2, least=3), "t: found 3; it must be at most 2"),
         (lambda: Workload.moments(LABELS_ONLY), "no numeric column"),

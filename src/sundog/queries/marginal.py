@@ -167,12 +167,18 @@ def marginals(
 
 
 def conditional_marginals(
-    schema: Schema, *, targets: Sequence[str] | None = None, k: int = 2, bins: int | None = None
+    schema: Schema,
+    *,
+    targets: Sequence[str] | None = None,
+    k: int = 2,
+    columns: Sequence[str] | None = None,
+    bins: int | None = None,
 ) -> list[Marginal]:
-    """Every target with every k categorical columns (RAP++: CM); each set of columns once."""
+    """Every target with every k categorical (or named) columns (RAP++: CM); each set of columns once."""
+    candidates = label_names(schema) if columns is None else list(columns)
     chosen: dict[frozenset[str], tuple[str, ...]] = {}
     for target in targets_of(schema, targets):
-        others = [name for name in label_names(schema) if name != target]
+        others = [name for name in candidates if name != target]
         for features in itertools.combinations(others, k):
             chosen.setdefault(frozenset((target, *features)), (*features, target))
     return [Marginal.of(schema, *names, bins=bins) for names in chosen.values()]
