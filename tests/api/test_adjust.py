@@ -1,6 +1,7 @@
 """sundog.postprocess as its users call it: what is spent and when, what the certificate adds up, other tools' tables."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import pandas as pd
@@ -45,6 +46,16 @@ def test_the_correlation_becomes_the_real_one(once):
     assert abs(correlation(pa.table(THEIRS))) < 0.1
     assert abs(correlation(once.table) - real) < 0.1
     assert once.table.num_rows == 1500
+
+
+def test_a_second_step_by_the_same_measurements_costs_nothing_more(once):
+    """Their rows are from elsewhere in the first step's release; the measurements are the same."""
+    measured = replace(once.released, rows_from_elsewhere=False)
+    first = adjusted(released=measured)
+    second = adjusted(first.table, released=measured, before=first.released)
+    assert second.released.guarantee == measured.guarantee
+    assert second.released.payments == measured.payments
+    assert second.released.rows_from_elsewhere
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])

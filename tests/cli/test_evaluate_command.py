@@ -49,6 +49,23 @@ def test_tables_side_by_side_on_the_terminal_as_json_and_as_a_page(folder, sundo
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
 
 
+def test_every_protected_statistic_is_shown_where_there_are_several(folder, sundog):
+    """One that did not move would hide in the mean."""
+    rules = [
+        {"kind": "protected", "name": name, "weights": {"x": 1}, "threshold": at}
+        for name, at in (("low", 0.2), ("high", 0.9))
+    ]
+    schema = json.dumps(DOCUMENT | {"constraints": [*DOCUMENT.get("constraints", []), *rules]})
+    (folder / "schema.json").write_text(schema, encoding="utf-8")
+    code, said, told = sundog("--synthetic", "ours.csv", "--html", "page.html")
+    assert code == 0, told
+    shown = [line.split()[0] for line in said.splitlines() if line.strip()]
+    at = shown.index("protected")
+    assert shown[at + 1 : at + 3] == ["low", "high"]
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "Protected statistics, larger is better" in page
+
+
 def test_mistakes_end_with_a_sentence(folder, sundog):
     (folder / "partial.csv").write_text("a,b,x\np,u,3\n", encoding="utf-8")
     code, _, told = sundog("--synthetic", "partial.csv")

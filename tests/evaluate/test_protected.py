@@ -43,6 +43,13 @@ def test_a_row_at_the_threshold_is_not_above_it():
     assert METRIC.score(Comparison(rows(5, 5), rows(6, 4))).parts["half"] == 0.5
 
 
+def test_statistics_of_one_name_are_told_apart():
+    twins = (HALF, HIGH | {"name": "half"})
+    score = METRIC.score(Comparison(rows(0, 2, 6, 9, constraints=twins), rows(6, 7, 8, 8, constraints=twins)))
+    assert score.parts == pytest.approx({"half, statistic 1": 0.5, "half, statistic 2": 0.25})
+    assert score.value == pytest.approx(0.375)
+
+
 def test_without_a_protected_statistic_there_is_nothing_to_judge():
     plain = rows(1, 2, constraints=())
     assert METRIC.score(Comparison(plain, plain)) is None

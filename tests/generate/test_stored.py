@@ -168,6 +168,19 @@ def test_a_state_that_is_not_of_this_release_is_not_used(harm, folder, tmp_path)
     assert "fitted again" in again.note
 
 
+def test_a_setting_of_measuring_that_is_no_more_does_not_close_a_model_that_was_paid_for(folder, tmp_path):
+    place = copied(folder[0], tmp_path / "model")
+    settings = json.loads((place / "model.json").read_text(encoding="utf-8"))
+    for removed in ("workload.bins", "bins.removed"):
+        (place / "model.json").write_text(json.dumps(settings | {"settings": {removed: 8}}), encoding="utf-8")
+        again = load(place)
+        assert again.refitted
+        assert again.recipe.settings == ()
+    (place / "model.json").write_text(json.dumps(settings | {"settings": {"nonsense": 8}}), encoding="utf-8")
+    with pytest.raises(UserError, match="no setting 'nonsense'"):
+        load(place)
+
+
 def test_codes_outside_a_column_never_reach_a_kernel(folder, tmp_path):
     place = copied(folder[0], tmp_path / "model")
     with np.load(place / "fitted.npz", allow_pickle=False) as file:

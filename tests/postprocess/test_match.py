@@ -235,3 +235,11 @@ def test_rows_of_which_few_are_left_are_named():
     (note,) = done.notes()
     assert f"worth {done.tilt.effective:.1%} of the table's" in note
     assert "adjust to 'columns' first" in note
+    columns = match(
+        KEY,
+        open_table(far).read(SCHEMA),
+        **measured("columns: x", synthetic=SYNTHETIC),
+        matching=Matching(closest=True),
+    )
+    (note,) = columns.notes()
+    assert "first" not in note, "that has just been done"

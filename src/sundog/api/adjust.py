@@ -175,7 +175,7 @@ class Adjustment:
             earlier is None
             or earlier.dataset != released.dataset
             or earlier.schema.columns != released.schema.columns
-            or earlier.to_json() == released.to_json()
+            or _the_same(earlier, released)
         ):
             return known
         return (*known, *earlier.measurements, *earlier.adjustments)
@@ -276,8 +276,9 @@ def chosen(released: Released, queries: tuple[Query, ...]) -> list[Measurement]:
 
 def composed(before: Released, now: Released) -> Released:
     """One release out of two from the same data: costs add up in rho, and the weaker accounting holds for both."""
-    if before.to_json() == now.to_json():  # the very same measurements, paid for once
-        return now
+    elsewhere = before.rows_from_elsewhere
+    if _the_same(before, now):  # paid for once
+        return replace(now, rows_from_elsewhere=elsewhere)
     first, second = before.guarantee, now.guarantee
     accounting: Accounting = "gaussian" if first.accounting == second.accounting == "gaussian" else "zcdp"
     rho = round_up(Fraction(first.rho) + Fraction(second.rho))
@@ -288,8 +289,12 @@ def composed(before: Released, now: Released) -> Released:
     guarantee = Guarantee(first.unit, accounting, rho, spent, epsilon=epsilon, delta=delta if stated else None)
     schema = now.schema.unreviewed_as(before.schema)
     payments = (*before.payments, *now.payments)
-    elsewhere = before.rows_from_elsewhere
     return replace(now, schema=schema, guarantee=guarantee, payments=payments, rows_from_elsewhere=elsewhere)
+
+
+def _the_same(before: Released, now: Released) -> bool:
+    """Whether these are the very same measurements, whatever rows were made of them."""
+    return replace(now, rows_from_elsewhere=before.rows_from_elsewhere).to_json() == before.to_json()
 
 
 def _checked(name: str, weights: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " rows"]:

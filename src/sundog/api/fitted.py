@@ -24,6 +24,8 @@ NAME = "fitted.npz"
 FORMAT = "sundog-fitted-1"
 MOST_BYTES = 1 << 30
 MOST_ARRAYS = 10_000
+NOT_OF_USE = f"There was no {NAME} of this release that this version can use, so the model was fitted again."
+"""What a model says that was fitted again on loading."""
 
 
 def save_fitted(state: Any, folder: Path, *, schema: Schema, settings: Mapping[str, Any]) -> None:

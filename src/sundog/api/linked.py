@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sundog.api.answer import Asked, Names, Probabilities
 from sundog.api.answer_linked import ask_linked
-from sundog.api.fitted import load_fitted, save_fitted
+from sundog.api.fitted import NOT_OF_USE, load_fitted, save_fitted
 from sundog.api.options import Generation, Privacy
 from sundog.api.release import finish_release
 from sundog.api.release_folder import check_saving, save_measurements
@@ -161,7 +161,7 @@ class LinkedModel:
     @property
     def note(self) -> str:
         """What the user should know of how it was loaded, if anything."""
-        return "There was no fitted.npz of this release, so the model was fitted again." if self.refitted else ""
+        return NOT_OF_USE if self.refitted else ""
 
     @property
     def drawing_note(self) -> str:

@@ -14,8 +14,7 @@ from jaxtyping import Int
 from pyarrow import parquet
 
 from sundog.api.answer import Answers, Asked, Names, Probabilities, question_of
-from sundog.api.fitted import NAME as FITTED
-from sundog.api.fitted import load_fitted, save_fitted, state_class
+from sundog.api.fitted import NOT_OF_USE, load_fitted, save_fitted, state_class
 from sundog.api.following import following
 from sundog.api.linked import FORMAT as LINKED
 from sundog.api.linked import LinkedModel
@@ -39,7 +38,7 @@ from sundog.methods.loop import fit_released, sample
 from sundog.methods.own_generator import check_named, with_generator
 from sundog.methods.recipe import Recipe
 from sundog.methods.recipes import recipe_of
-from sundog.methods.settings import check_generator_settings, with_settings
+from sundog.methods.settings import check_generator_settings, with_settings, without_removed
 from sundog.methods.where import NO_SUPPORT, sample_where
 from sundog.postprocess.match import match
 from sundog.postprocess.matching import Matching
@@ -102,7 +101,7 @@ class Model:
     @property
     def note(self) -> str:
         """What the user should know of how fitting ended, if anything."""
-        again = [f"There was no {FITTED} of this release, so the model was fitted again."] if self.refitted else []
+        again = [NOT_OF_USE] if self.refitted else []
         return " ".join([*again, ending_of(self.recipe.generator, self.state).note]).strip()
 
     @property
@@ -277,7 +276,8 @@ def load(folder: str | Path) -> "Model | LinkedModel":
     released = Released.load(source / "released.json")
     if settings.get("format") == LINKED:
         return LinkedModel.load(source, released, settings)
-    recipe = with_settings(recipe_of(method), changed)
+    recipe = recipe_of(method)
+    recipe = with_settings(recipe, without_removed(recipe, changed))
     state = load_fitted(source, kind=state_class(recipe.generator), schema=released.schema, settings=settings)
     if state is None:
         return replace(_fitted(released, recipe, seed=seed, public=public), refitted=True)

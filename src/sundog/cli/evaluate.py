@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -158,8 +158,17 @@ def text_lines(found: "Evaluation") -> list[str]:
         best = (max if facts["better"] == "higher" else min)(judged)
         marks = [_number(value, best=len(judged) > 1 and value == best) for value in values]
         lines.append(_line(f"{name} ({facts['better']} is better)", marks, widths))
+        lines += _protected(shown, widths) if name == "protected" else []
     lines += [f"{table.name}: {note}" for table in found.tables for note in table.notes]
     return [*lines, *found.notes]
+
+
+def _protected(shown: list[dict[str, Any]], widths: list[int]) -> list[str]:
+    """One line per protected statistic, where there are several: one that did not move hides in their mean."""
+    parts = [table["scores"].get("protected", {}).get("parts", {}) for table in shown]
+    keys = list(dict.fromkeys(key for each in parts for key in each))
+    lines = [_line(f"  {key}", [_number(each.get(key), best=False) for each in parts], widths) for key in keys]
+    return lines if len(lines) > 1 else []
 
 
 def _line(label: str, cells: list[str], widths: list[int]) -> str:

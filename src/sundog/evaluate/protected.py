@@ -6,6 +6,7 @@ The schema declares such a statistic so that synthetic rows do NOT have it, so l
 threshold itself: the sigmoid in its place is only what particles can follow, and may move where the share does not.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -28,12 +29,15 @@ class ProtectedShares:
 
     def score(self, subject: Comparison) -> Score | None:
         """The mean over the protected statistics, and each one's own; None where none is declared."""
-        apart = {
-            rule.name: abs(_share(rule, subject.synthetic) - _share(rule, subject.real))
-            for rule in subject.schema.constraints
-            if isinstance(rule, ProtectedStatistic)
-        }
-        return Score(float(np.mean(list(apart.values()))), apart) if apart else None
+        rules = [rule for rule in subject.schema.constraints if isinstance(rule, ProtectedStatistic)]
+        apart = [abs(_share(rule, subject.synthetic) - _share(rule, subject.real)) for rule in rules]
+        return Score(float(np.mean(apart)), dict(zip(_told_apart(rules), apart, strict=True))) if rules else None
+
+
+def _told_apart(rules: Sequence[ProtectedStatistic]) -> list[str]:
+    """Their names, with their places where several have the same name."""
+    names = [rule.name for rule in rules]
+    return [name if names.count(name) == 1 else f"{name}, statistic {k}" for k, name in enumerate(names, start=1)]
 
 
 def _share(rule: ProtectedStatistic, rows: Rows) -> float:

@@ -49,6 +49,12 @@ def check_generator_settings(given: Mapping[str, Any]) -> None:
             )
 
 
+def without_removed(recipe: Recipe, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a stored model, less those of measuring that this version no longer has: measuring is over."""
+    known = method_settings(recipe)
+    return {name: value for name, value in stored.items() if name in known or name.partition(".")[0] not in MEASURING}
+
+
 def _setting(recipe: Recipe, known: Mapping[str, Setting], name: str) -> Setting:
     if name in known:
         return known[name]

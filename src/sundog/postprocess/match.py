@@ -36,6 +36,7 @@ from sundog.postprocess.resample import drawn, row_weights, taken
 from sundog.postprocess.support import Support, support_of
 from sundog.postprocess.tilt import Tilt, tilt
 from sundog.queries import Moments, Query
+from sundog.queries.marginal import one_way_axis
 from sundog.random.keys import Key, split
 from sundog.released import Measurement
 
@@ -47,6 +48,7 @@ TOO_FAR = 6.0
 """An answer further than this many standard deviations from what the support can reach counts as not met."""
 LITTLE_LEFT = 0.1
 """Rows that are worth less than this share of the table's are too few to rest anything else on."""
+COLUMNS_FIRST = "; where single columns are far off, adjust to 'columns' first, and the result to the other measures"
 
 
 class NotMet(UserError):
@@ -66,6 +68,8 @@ class Match:
     before: float
     after: float
     made: float
+    columns_alone: bool = False
+    """Whether nothing but single columns was measured."""
 
     def describe(self) -> dict[str, Any]:
         """The figures, for reports."""
@@ -86,10 +90,10 @@ class Match:
         share = self.tilt.effective
         if share >= LITTLE_LEFT:
             return ()
+        remedy = "" if self.columns_alone else COLUMNS_FIRST
         return (
             f"the adjusted rows are worth {share:.1%} of the table's: it is far from the measures, and few of its rows carry nearly all "
-            "of the weight, so that whatever was not measured rests on these few. Use rows that are closer; where single columns are far "
-            "off, adjust to 'columns' first, and the result to the other measures.",
+            f"of the weight, so that whatever was not measured rests on these few. Use rows that are closer{remedy}.",
         )
 
 
@@ -145,7 +149,8 @@ def match(
     target = wanted.mean + slack * solved.multipliers
     moved = float(np.abs(reachable.mass * target[:measures] - noisy.answers).max())
     reached = replace(wanted, mean=target)
-    return _made(key, rows, support=support, solved=solved, reached=reached, moved=moved, how=how)
+    made = _made(key, rows, support=support, solved=solved, reached=reached, moved=moved, how=how)
+    return replace(made, columns_alone=all(one_way_axis(m.query) is not None for m in asked))
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,11 +216,11 @@ def _made(
             multinomial=how.resample == "multinomial",
         )
         made, final = taken(second, rows, copies), copies
-    errors = [
+    before, after, resampled = (
         float(np.abs((support.mean(shares) - reached.mean)[: reached.measures]).max())
         for shares in (np.exp(support.base), solved.shares, _shares(support, final))
-    ]
-    return Match(made, solved, moved, *errors)
+    )
+    return Match(made, solved, moved, before, after, resampled)
 
 
 def _shares(support: Support, weights: Any) -> Float[np.ndarray, " points"]:

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from sundog.domain import Column, Numeric, Schema
-from sundog.domain.constraints.kinds import LEAST_SHARPNESS, MOST_SHARPNESS, ProtectedStatistic
+from sundog.domain.constraints.kinds import LEAST_SHARPNESS, MOST_SHARPNESS, MOST_WEIGHT, ProtectedStatistic
 from sundog.domain.rows import Rows
 from sundog.domain.unit import Neighbours
 from sundog.errors import UserError
@@ -29,8 +29,6 @@ SCALE = 1000
 BITS, COARSE = 10, 8
 PAPERS_SHARPNESS = 5.0
 """Also that of saved queries which name none."""
-MOST_WEIGHT = 64
-"""Bounds the table of the sigmoid: 4096 places per unit of weight."""
 MOST_EXPONENT = 700.0
 """Keeps the exponential within floats; the sigmoid is zero long before."""
 

@@ -106,6 +106,9 @@ def _content(document: Mapping[str, Any]) -> dict[str, Any]:
             for metric in ("workload_mean", "workload_max")
             if _keys(tables, metric)
         ],
+        "protected": [
+            ("protected", _parts(tables, "protected", keys)) for keys in [_keys(tables, "protected")] if keys
+        ],
     }
 
 

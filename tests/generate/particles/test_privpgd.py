@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sundog.domain import Schema
+from sundog.domain import Numeric, Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.domain.unit import PrivacyUnit
@@ -23,6 +23,7 @@ from sundog.generate.particles.sliced_projection import largest_remainder
 from sundog.generate.particles.slices import TargetMeasure, make_schedule, make_slices
 from sundog.generate.particles.values import Curve, cell_values, curves
 from sundog.queries import Marginal, answer
+from sundog.queries.sigmoid import BITS, positions
 from sundog.random.keys import key_of
 from sundog.released import Guarantee, Measurement, Released
 
@@ -240,6 +241,22 @@ def test_spikes_inside_a_bin_come_out_where_they_are():
     made = SMALL.sample(key_of(5), state, rows=4000)
     assert abs(np.mean(made.column("age") == 40) - np.mean(age == 40)) < 0.02
     assert distance(alone, made, rows) < 0.06
+
+
+def test_a_column_of_one_value_lies_where_the_query_has_it():
+    """Elsewhere the particles would follow a threshold that nobody declared."""
+    column = Numeric("site", "integer", 7, 7)
+    (value,) = cell_values(Axis.of(column), uniform_leaves(column))
+    assert value == positions(column, np.zeros(1, dtype=np.int64))[0] / 2**BITS
+
+
+def test_a_users_penalty_sees_labels_that_share_a_cell_as_often_as_they_will_be_drawn():
+    city = SCHEMA.column("city")
+    axes = [Axis.of(SCHEMA.column("age"), 8), Axis.grouped(city, (0, 1, 1))]
+    known = Leaves(city, Axis.whole(city), np.array([0.5, 0.45, 0.05]))
+    penalty = OwnPenalty(old_in_rome, SCHEMA, Embedding.of(SCHEMA, axes, kind="line"), (EVEN[0], known), 1.0)
+    labels = np.asarray(penalty.columns(np.array([[0.5], [0.75]]))["city"])[:, 0]
+    assert labels == pytest.approx([0.0, 0.9, 0.1], abs=1e-6)
 
 
 def test_a_protected_statistic_is_pushed_early_and_then_left_alone():

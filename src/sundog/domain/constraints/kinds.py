@@ -22,6 +22,8 @@ SHARPNESS = 20.0
 """Of the sigmoid of a protected statistic. The paper has 5, which moves the share itself less and costs more."""
 LEAST_SHARPNESS, MOST_SHARPNESS = 1.0, 100.0
 """Below, it is nearly a line; above, nearly a step, which moves no particle."""
+MOST_WEIGHT = 64
+"""What the weights of a protected statistic may add up to in absolute value: its sigmoid has a table of 4096 places per unit."""
 
 
 @dataclass(frozen=True)

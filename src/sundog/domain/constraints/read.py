@@ -17,7 +17,7 @@ from sundog.domain.constraints.declared import (
     code_column_of,
     column_of,
 )
-from sundog.domain.constraints.kinds import Constraint, Determines, Impossible, Pairs, ProtectedStatistic
+from sundog.domain.constraints.kinds import MOST_WEIGHT, Constraint, Determines, Impossible, Pairs, ProtectedStatistic
 from sundog.domain.constraints.linear import linear, read_ratio, read_sum
 from sundog.domain.grids import SECONDS_PER_DAY, span
 from sundog.domain.values import code_of, grid_code
@@ -142,6 +142,12 @@ def _ranges(name: str, column: Column, said: Any) -> tuple[tuple[int, int], ...]
 def _protected(declared: Guarded, name: str, columns: Mapping[str, Column]) -> list[Constraint]:
     for field in declared.weights:
         code_column_of(name, field, columns)
+    size = sum(map(abs, declared.weights.values()))
+    if size > MOST_WEIGHT:
+        raise UserError(
+            f"constraint {name!r}: the weights add up to {size:g} in absolute value; at most {MOST_WEIGHT} is allowed. Divide the weights "
+            "and the threshold by the same number."
+        )
     low = sum(min(weight, 0.0) for weight in declared.weights.values())
     high = sum(max(weight, 0.0) for weight in declared.weights.values())
     if not low < declared.threshold < high:

@@ -19,11 +19,13 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from sundog.domain import Numeric, Schema
+from sundog.domain.axis import Axis
 from sundog.estimate.bins import Leaves
 from sundog.generate.particles.embedding import Embedding, Place
-from sundog.generate.particles.values import along, curves
+from sundog.generate.particles.values import TINY, along, curves
 from sundog.lazy_jax import jax, jnp
 
 PenaltyFunction = Callable[[dict[str, Any]], Any]
@@ -66,9 +68,14 @@ class OwnPenalty:
     def _column(self, place: Place, leaves: Leaves, positions: Any) -> Any:
         own = positions[place.first : place.first + place.dimensions]
         if not isinstance(self.schema.column(place.axis.column), Numeric):
-            cells = _memberships(place, own) / place.axis.widths[:, None]
-            return cells[place.axis.cell_of]
+            return _memberships(place, own)[place.axis.cell_of] * _code_shares(place.axis, leaves)[:, None]
         return along(curves(place, leaves)[1], own, jnp)[0][0]
+
+
+def _code_shares(axis: Axis, leaves: Leaves) -> Float[np.ndarray, " codes"]:
+    """The share of each code in its cell: labels in one cell are drawn by the column's own measurement."""
+    weights = (leaves.proportions / leaves.axis.widths)[leaves.axis.cell_of] + TINY
+    return weights / np.bincount(axis.cell_of, weights)[axis.cell_of]
 
 
 def _memberships(place: Place, own: Any) -> Any:

@@ -93,7 +93,9 @@ class Particles:
     projection: Annotated[
         Projection, "How noisy marginals become probability measures: all together, or one by one."
     ] = "together"
-    consistency: Annotated[bool, "Make marginals that are projected one by one agree with each other first."] = True
+    consistency: Annotated[
+        bool, "Make marginals that are projected one by one agree with each other first; together they always do."
+    ] = True
     buckets: Annotated[int, "Buckets of the sort along a direction (engine numba).", Range(16, 10**6)] = 4096
     penalty: PenaltyFunction | None = None
     penalty_strength: Annotated[float, "The weight of a penalty given in Python.", Range(0, 1e6)] = 1.0

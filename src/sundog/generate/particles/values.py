@@ -2,7 +2,7 @@
 
 Values are in [0, 1] by the column's public bounds, labels by their position. A cell has the mean value of its rows, by the column's
 own measurement, at its centre; between centres values are interpolated, and beyond the first and the last the line goes on, so
-that no particle is without a slope. Missing numbers lie in the middle.
+that no particle is without a slope. Missing numbers lie in the middle, and so does a column of one value.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from sundog.estimate.bins import Leaves
 from sundog.generate.particles.embedding import Embedding, Place
 
 MIDDLE = 0.5
-"""Where missing numbers lie."""
+"""Where missing numbers lie, and the only value of a column."""
 TINY = 1e-12
 
 
@@ -102,4 +102,6 @@ def _leaf_values(leaves: Leaves) -> Float[np.ndarray, " leaves"]:
         every = (np.arange(axis.codes) + 0.5) / axis.codes
         return np.bincount(axis.cell_of, every) / axis.widths
     middle = axis.run_starts() + (axis.widths - 1) / 2
-    return np.where(axis.firsts == column.steps, np.nan, middle / max(column.steps - 1, 1))
+    if column.steps == 1:
+        return np.where(axis.firsts == column.steps, np.nan, MIDDLE)
+    return np.where(axis.firsts == column.steps, np.nan, middle / (column.steps - 1))
