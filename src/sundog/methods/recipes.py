@@ -126,7 +126,7 @@ METHODS = {
             first=First(one_way, 0.2),
             bins=Bins(),
             uses="marginals, trees, t-out-of-k queries, parities and ranges",
-            cost="half a minute for 15 columns",
+            cost="a minute for 15 columns",
         ),
         Recipe(
             "rap++",

@@ -91,7 +91,10 @@ def test_a_dependency_may_have_a_public_map_and_a_statistic_may_be_protected():
         ({"kind": "determines", "columns": ["sex"], "column": "sex"}, "cannot determine itself"),
         ({"kind": "determines", "columns": ["sex", "low"], "column": "net", "map": {"f": 1}}, "exactly one"),
         ({"kind": "protected", "weights": {"net": 1}, "threshold": 7}, "lies outside"),
-        ({"kind": "protected", "weights": {"net": 40, "tax": -40}, "threshold": 7}, "add up to 80 in absolute value; at most 64"),
+        (
+            {"kind": "protected", "weights": {"net": 40, "tax": -40}, "threshold": 7},
+            "add up to 80 in absolute value; at most 64",
+        ),
         ({"kind": "protected", "weights": {"net": 1}, "threshold": 0.5, "strength": -1}, "strength"),
         (
             {"kind": "protected", "weights": {"net": 1}, "threshold": 0.5, "sharpness": 0},

@@ -3,6 +3,8 @@
 One step: the panels' gradient by the feature matrix, pulled back to the parameters, one Adam update, the new matrix. The
 host looks at the loss once per window only, so that steps are dispatched ahead. When a window has not improved the best
 loss by `tolerance` (relative), the learning rate is halved; after `halvings` of them the descent ends.
+A descent may begin with a `warmup`: a network whose first steps are large loses what tells its rows apart, and then stays where
+all columns are independent.
 
 A descent from a public table that agrees with the measurements ends where its loss is that of the noise (`enough`): further
 steps would replace what the public table knows by noise. It is looked at more often, so as not to go past.
@@ -47,6 +49,9 @@ class Descent:
         float, "A window that lowers the loss by less than this part of it halves the rate.", Range(0, 1)
     ] = 0.01
     halvings: Annotated[int, "After this many halvings the descent ends.", Range(0, 100)] = 3
+    warmup: Annotated[
+        int, "Steps in which the rate rises to its full value; until then it is not halved.", Range(0, 10**5)
+    ] = 0
 
     def __post_init__(self) -> None:
         check_declared(self)
@@ -153,10 +158,12 @@ def descended(params: Params, problem: Problem, *, descent: Descent, enough: flo
         if best.loss <= enough or halved > descent.halvings:
             break
         tell_share(step / descent.steps)
-        position, losses = advanced(position, problem, steps=window, sharpness=still)
+        warm = min(1.0, (step + window) / descent.warmup) if descent.warmup else 1.0
+        rates = (descent.rate * warm / 2**halved, descent.number_rate * warm / 2**halved)
+        position, losses = advanced(replace(position, rates=rates), problem, steps=window, sharpness=still)
         loss = sum(losses.values())
-        if loss > best.loss * (1 - tolerance):
-            halved, position = halved + 1, slower(position)
+        if warm == 1.0 and loss > best.loss * (1 - tolerance):
+            halved += 1
         best = best.better(position.params, loss)
     return best
 
@@ -174,12 +181,6 @@ def respaced(position: Position, problem: Problem, *, sharpness: dict[Kind, floa
 def _pair(sharpness: dict[Kind, float]) -> tuple[float, float]:
     """What the features need: the sharpness of cells, and of halfspaces."""
     return sharpness["cells"], sharpness["halfspaces"]
-
-
-def slower(position: Position) -> Position:
-    """The same place with half the learning rate."""
-    rate, number_rate = position.rates
-    return replace(position, rates=(rate / 2, number_rate / 2))
 
 
 @jit(static=("maker",))

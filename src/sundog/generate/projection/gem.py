@@ -85,7 +85,7 @@ class GenerativeNetwork:
     rows: Annotated[int, "How many noise vectors, and so soft rows, there are.", Range(1, 10**5)] = 1000
     noise: Annotated[int, "How many numbers a noise vector has.", Range(1, 4096)] = 64
     widths: Annotated[tuple[int, ...], "The widths of the hidden layers.", Range(1, 4096)] = (256, 256)
-    descent: Descent = field(default_factory=lambda: Descent(rate=0.003))
+    descent: Descent = field(default_factory=lambda: Descent(rate=0.003, steps=2000, halvings=6, warmup=200))
 
     def __post_init__(self) -> None:
         check_declared(self)
@@ -110,17 +110,19 @@ class GenerativeNetwork:
         frame, leaves = held_frame(released, numbers=False), leaves_of(released)
 
         def fitted(before: SoftTable) -> tuple[NetworkState, float]:
-            start = self._fresh(key, frame, leaves)
+            start, descent = self._fresh(key, frame, leaves), replace(self.descent, warmup=0)
             if goes_on(before, frame):
                 start = _carried(state, start)
             elif before.public is not None:
                 start = taught(key, start, before.public)
+            else:
+                descent = self.descent
             if only_columns(released):
                 return start, 0.0
             maker, table = NetworkMaker(frame), replace(start.table, public=state.table.public)
             problem = problem_of(table, released, maker=maker)
             enough = enough_of(before, frame, params=start.weights, problem=problem)
-            best = descended(start.weights, problem, descent=self.descent, enough=enough)
+            best = descended(start.weights, problem, descent=descent, enough=enough)
             return NetworkState(best.params, replace(table, params=_soft_params(maker, best.params))), best.loss
 
         return not_trapped(state.table, fitted)
