@@ -85,7 +85,7 @@ class GenerativeNetwork:
     rows: Annotated[int, "How many noise vectors, and so soft rows, there are.", Range(1, 10**5)] = 1000
     noise: Annotated[int, "How many numbers a noise vector has.", Range(1, 4096)] = 64
     widths: Annotated[tuple[int, ...], "The widths of the hidden layers.", Range(1, 4096)] = (256, 256)
-    descent: Descent = field(default_factory=lambda: Descent(rate=0.003, steps=2000, halvings=6, warmup=200))
+    descent: Descent = field(default_factory=lambda: Descent(rate=0.003, steps=2000, halvings=6, warmup=400))
 
     def __post_init__(self) -> None:
         check_declared(self)
