@@ -11,6 +11,7 @@
   ten of a hundred cells, and all of them in as many rounds, against epsilon (the idea of Algorithm 2, under Figures 2 to 4).
 - disjunctions: 64 tables of 1-out-of-3 queries against epsilon (Figure 10), answered by rows fitted to pairs, as by default, and by
   rows fitted to the queries themselves.
+- ranges: 1,000 random prefixes of a label and two numbers, with bounds of their own, measured at once by `rap` and `rap++` at epsilon 1.
 - rows: error and CPU seconds against the number of soft rows n' (Figure 6).
 - oversampling: the error before rounding and after rounding every soft row this many times (Figure 5b).
 - public: one half of the rows is private and `rap`, `gem` and `rap++` start from nothing, from the other half, from that half with every
@@ -69,6 +70,7 @@ PARTS = {
         for epsilon in EPSILONS
         for how in ("pairs", "asked")
     ],
+    "ranges": [Case(f"ranges-{m}", {"part": "ranges", "method": m}) for m in ("rap", "rap++", "independent")],
     "rows": [Case(f"rows-{rows}", {"part": "rows", "rows": rows}) for rows in (50, 200, 1000, 2000)],
     "oversampling": [Case("oversampling", {"part": "oversampling"})],
     "public": [
@@ -189,15 +191,34 @@ def disjunctions(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     return rounded_errors(schema, table, asked(schema), rows=rows) | spent
 
 
-def _asked(rule: Any, asked: Callable[[Any], Any], *, epsilon: float, seed: int) -> dict[str, float]:
+def ranges(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
+    """Prefixes whose bounds follow no bins."""
+    from sundog.methods.recipes import recipe_of
+    from sundog.queries.workload import Workload
+    from sundog.select import Everything
+
+    def asked(schema: Any) -> Any:
+        return Workload.prefixes(schema, count=1000).queries
+
+    recipe = recipe_of(settings["method"])
+    if settings["method"] != "independent":
+        return _asked(Everything(), asked, epsilon=1.0, seed=seed, generator=recipe.generator)
+    schema, table, _ = adult()
+    _, rows, spent = synthesised(schema, table, recipe=recipe, epsilon=1.0, seed=seed)
+    return rounded_errors(schema, table, asked(schema), rows=rows) | spent
+
+
+def _asked(
+    rule: Any, asked: Callable[[Any], Any], *, epsilon: float, seed: int, generator: Any = None
+) -> dict[str, float]:
     """Queries of three columns, measured as they are asked, as this rule has it: the errors of all of them."""
     from sundog.generate import RelaxedProjection
     from sundog.methods.recipe import First, Recipe
     from sundog.methods.workloads import one_way
 
     schema, table, _ = adult()
-    queries = asked(schema)
-    recipe = Recipe("rap", "", lambda _: queries, rule, RelaxedProjection(), first=First(one_way, share=0.2))
+    queries, fitting = asked(schema), generator or RelaxedProjection()
+    recipe = Recipe("rap", "", lambda _: queries, rule, fitting, first=First(one_way, share=0.2))
     _, rows, spent = synthesised(schema, table, recipe=recipe, epsilon=epsilon, seed=seed)
     return rounded_errors(schema, table, queries, rows=rows) | spent
 
@@ -268,7 +289,7 @@ def started(rows: Any, how: str) -> Any:
 
 TASKS = {
     "reach": reach, "cells": cells, "epsilon": epsilon, "workload": workload, "queries": queries, "rounds": rounds,
-    "disjunctions": disjunctions, "rows": soft_rows, "oversampling": oversampling, "public": public,
+    "disjunctions": disjunctions, "ranges": ranges, "rows": soft_rows, "oversampling": oversampling, "public": public,
 }  # fmt: skip
 
 

@@ -6,7 +6,8 @@ vector per soft row, into the probabilities of every column's cells,
     rows = softmax_by_column(W_3 relu(W_2 relu(W_1 z + b_1) + b_2) + b_3),    loss as in RAP,
 
 and Adam moves the weights instead of the rows. The last bias starts at the one-way measurements. What differs from the
-paper: one loss over all measurements weighted by their noise, no moving average of weights, rounding as in RAP. A public
+paper: one loss over all measurements weighted by their noise, no moving average of weights, rounding as in RAP; a fresh network
+begins with small steps (adam.py), without which one in three stays at independent columns. A public
 table is learnt first (GEM-pub): the paper lets the network learn its marginals, here it learns its rows.
 """
 
