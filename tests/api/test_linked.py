@@ -52,7 +52,10 @@ def test_a_saved_model_gives_the_same_tables(saved):
 
 def test_the_guarantee_is_for_a_root_with_everything_below_it(saved):
     _, model = saved
-    assert "one record of 'homes' with everything below it added or removed" in model.released.guarantee.unit.describe()
+    assert (
+        "one value of 'homes.id' with every row that carries it added or removed"
+        in model.released.guarantee.unit.describe()
+    )
     assert model.released.guarantee.rho <= model.privacy.budget().total_rho("gaussian")
 
 

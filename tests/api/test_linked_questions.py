@@ -118,7 +118,8 @@ def test_checks_count_cells_and_links(frames, tmp_path):
     found = sundog.check_table(broken(frames), package(persons=1, least=1), dataset="homes", ledger=tmp_path / "l")
     said = {name: {each.what: each.count for each in links} for name, links in found.links.items()}
     assert said["homes"] == {"repeat a 'id'": 2}
-    assert said["persons"]["have no parent in 'homes'"] == 2
+    assert said["persons"]["name no 'homes'"] == 1
+    assert said["persons"]["have no parent in 'homes'"] == 1
     sizes = frames["persons"].iloc[2:].groupby("parent").size()
     assert said["persons"]["are beyond the maximumPerParent"] == int((sizes - 1).sum())
     assert said["persons"]["parents have fewer than 1 rows"] == 3000 - len(sizes)

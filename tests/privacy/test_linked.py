@@ -22,7 +22,7 @@ from sundog.private.table import PrivateTables
 from sundog.queries import Marginal, Shared, add_all, sensitivity
 from sundog.queries import shared as shared_module
 from sundog.released.per_view import shared
-from sundog.sources import linked, linked_columns, open_table
+from sundog.sources import linked, linked_columns, linked_keys, open_table
 
 SCHEMA = schema()
 UNIT = {name: PrivacyUnit(name, "homes.id", 1, below=True) for name in ("add-remove", "replace")}
@@ -223,7 +223,7 @@ MUTANTS = {
         "_add_equal",
         lambda self, rows, totals, number, real=Shared._add_equal: real(self, rows, totals, 1),
     ),
-    "all rows of a parent are used": (linked, "within", lambda groups: np.zeros(len(groups), dtype=np.int64)),
+    "all rows of a parent are used": (linked_keys, "within", lambda groups: np.zeros(len(groups), dtype=np.int64)),
     "rows are shared below a parent, not below the root": (
         linked,
         "sizes_of",
@@ -247,13 +247,13 @@ def test_a_query_that_understates_the_weight_of_a_root_fails():
 
 
 def test_a_source_that_numbers_rows_over_all_roots_fails():
-    real = linked.joined_keys
+    real = linked.matched
 
     def first_parent(wanted, keys):
         place, above = real(wanted, keys)
         return place, np.zeros_like(above)
 
-    with mock.patch.object(linked, "joined_keys", first_parent), pytest.raises((AssertionError, UserError)):
+    with mock.patch.object(linked, "matched", first_parent), pytest.raises((AssertionError, UserError)):
         check_alone(CROWDED, [PLAIN, CROWDED])
 
 

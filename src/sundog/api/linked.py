@@ -19,7 +19,7 @@ from sundog.api.release import finish_release
 from sundog.api.release_folder import check_saving, save_measurements
 from sundog.declare import changed, settings_of
 from sundog.domain.linked.package import Package
-from sundog.domain.linked.table import LinkedTable
+from sundog.domain.linked.table import LinkedTable, key_text
 from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
@@ -40,14 +40,14 @@ from sundog.report.record import Record
 from sundog.report.words import warning_sentences
 from sundog.sources.addresses import is_address
 from sundog.sources.databases import DATABASE
-from sundog.sources.encode import identifier
+from sundog.sources.unique import whole_table
 
 FORMAT = "sundog-linked-model-1"
 
 
 @dataclass(frozen=True)
 class LinkedPrivacy(Privacy):
-    """A budget that protects one record of the root with everything below it."""
+    """A budget that protects one value of the root's key with every row that carries it."""
 
     root: str = ""
 
@@ -60,11 +60,12 @@ def linked_privacy(privacy: Privacy, schema: LinkedSchema) -> LinkedPrivacy:
     """The budget for a package; its unit is declared there, so none may be given."""
     if privacy.unit is not None or privacy.rows_per_unit != 1:
         raise UserError(
-            f"unit: linked tables protect one record of {schema.package.root.name!r} with everything below it, at most "
-            "maximumPerParent rows of each table; leave out --unit and --rows-per-unit."
+            f"unit: linked tables protect one value of {key_text(schema.package.root.key)!r} of {schema.package.root.name!r} with every "
+            "row that carries it, at most maximumPerParent rows of each table; leave out --unit and --rows-per-unit."
         )
     root = schema.package.root
-    return LinkedPrivacy(**{**vars(privacy), "root": f"{root.name}.{root.key}"})
+    key = root.key[0] if len(root.key) == 1 else f"({key_text(root.key)})"
+    return LinkedPrivacy(**{**vars(privacy), "root": f"{root.name}.{key}"})
 
 
 def linked_search(generation: Generation) -> LinkedSearch:
@@ -105,7 +106,7 @@ def located(package: Package, data: Any) -> dict[str, Any]:
         )
     place = Path(data)
     if is_address(str(data)) or place.suffix.lower() in DATABASE:
-        return {table.name: (str(data), f"SELECT * FROM {identifier(table.name)}") for table in _read_from(package)}
+        return {table.name: (str(data), whole_table(table.name)) for table in _read_from(package)}
     if not place.is_dir() and place.suffix.lower() != ".json":
         raise UserError(
             f"linked tables: {str(data)!r} is no folder; give the folder in which all tables lie, the path of a datapackage.json, "

@@ -225,6 +225,8 @@ class Identifier:
     name: str
     regenerate: bool = False
     whole_number: bool = False
+    missing_values: tuple[str, ...] = ("",)
+    """The texts that mean "missing": in a key, that a row has none."""
 
     def regenerated(self, rows: int, *, before: int = 0, total: int | None = None) -> pa.Array:
         """1, 2, 3, ... as numbers or as zero-padded text; on from `before`, where these rows are some of `total`."""

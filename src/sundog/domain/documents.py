@@ -42,7 +42,12 @@ def read_document(document: Mapping[str, Any]) -> Declared:
     modelled = [field for field in model.fields if not field.identifier and field.derived is None]
     columns = read_columns(modelled)
     identifiers = tuple(
-        Identifier(field.name, regenerate=field.sundog.regenerate, whole_number=field.type == "integer")
+        Identifier(
+            field.name,
+            regenerate=field.sundog.regenerate,
+            whole_number=field.type == "integer",
+            missing_values=missing_texts(field),
+        )
         for field in model.fields
         if field.identifier and field.derived is None
     )

@@ -2,8 +2,8 @@
 
 REPLACE: one unit's rows are replaced, the number of rows is public (what the five papers use).
 ADD-REMOVE: one unit's rows are added or removed, the number of rows is private.
-A unit is a row, or all rows that share a value of one column, of which at most `rows` are looked at, or a record of the root
-of linked tables with everything `below` it.
+A unit is a row, or all rows that share a value of one column, of which at most `rows` are looked at, or, in linked tables, one value
+of the root's key with every row that carries it, directly or through the rows above (`below`).
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class PrivacyUnit:
     column: str | None = None
     rows: int = 1
     below: bool = False
-    """Whether a unit is a record of a root table with everything below it, of which only declared numbers of rows are used."""
+    """Whether a unit is a value of the root's key in linked tables, of which only declared numbers of rows are used."""
 
     def __post_init__(self) -> None:
         if self.neighbours not in get_args(Neighbours):
@@ -50,7 +50,7 @@ class PrivacyUnit:
         """Who is protected, in one sentence for certificates."""
         verb = "added or removed" if self.neighbours == "add-remove" else "replaced"
         if self.below:
-            return f"one record of {(self.column or '').partition('.')[0]!r} with everything below it {verb}"
+            return f"one value of {self.column!r} with every row that carries it {verb}"
         if self.column is None:
             return f"one row {verb}" + (" (the number of rows is public)" if self.neighbours == "replace" else "")
         return f"all rows of one value of {self.column!r} (at most {self.rows} are used) {verb}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sundog.domain.linked.table import LinkedTable
+from sundog.domain.linked.table import LinkedTable, key_text
 from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.unit import PrivacyUnit
 from sundog.private.check import Finding, KeyCheck, TableCheck, check_rows
@@ -41,7 +41,10 @@ def check_links(tables: Mapping[str, Any], schema: LinkedSchema, *, dataset: str
             given = source.tables[table.name] if isinstance(tables[table.name], tuple) else tables[table.name]
             check = check_rows(given, table.schema, unit=PrivacyUnit(), dataset=dataset, ledger=ledger)
             found[table.name] = replace(check, keys=tuple(_plain(key) for key in check.keys))
-    links = {each.table: tuple(_findings(each, package.table(each.table))) for each in count_links(source)}
+    links = {
+        each.table: tuple(_findings(each, package.table(each.table), referred=each.table in package.named_by_key))
+        for each in count_links(source)
+    }
     return LinkedCheck(dataset, found, links)
 
 
@@ -50,11 +53,12 @@ def _plain(key: KeyCheck) -> KeyCheck:
     return replace(key, findings=())
 
 
-def _findings(links: Links, table: LinkedTable) -> Iterator[Finding]:
-    root = table.parent is None
+def _findings(links: Links, table: LinkedTable, *, referred: bool) -> Iterator[Finding]:
+    key = key_text(table.key)
     found = (
-        (f"have no {table.key!r}", links.without_key, "give every record a key" + (", or it is left out" if root else "")),
-        (f"repeat a {table.key!r}", links.repeated_keys, "a primaryKey names one record: look for duplicates"),
+        (f"have no {key!r}", links.without_key, "give every record a key" + (", or a run is refused" if referred else "")),
+        (f"repeat a {key!r}", links.repeated_keys, "a primaryKey names one record: look for duplicates" + (", or a run is refused" if referred else "")),
+        (f"name no {table.parent!r}", links.without_foreign_key, "a key is missing, so they belong to nobody and are left out"),
         (f"have no parent in {table.parent!r}", links.without_parent, "they are left out; look for keys written differently"),
         ("are beyond the maximumPerParent", links.beyond, f"more than {table.most} rows of a parent are not used; raise it to keep them"),
     )  # fmt: skip

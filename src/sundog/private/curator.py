@@ -10,6 +10,7 @@ This file is what may be asked; spending.py keeps the budget, the charges and th
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 
@@ -28,6 +29,7 @@ from sundog.private.spending import Spending
 from sundog.private.table import PrivateTable, open_private
 from sundog.queries import Counting, Query, Shared, sensitivity
 from sundog.released import Measurement, NoiseKind, Released, Scores, Selection
+from sundog.released.measurement import KeyGround
 from sundog.sources.base import Source
 from sundog.sources.linked import LinkedSource
 from sundog.sources.server.table import ServerTable
@@ -51,9 +53,12 @@ class Curator:
         self._adjustments: list[Measurement] = []
         linked = isinstance(self._source, LinkedSource), isinstance(schema, LinkedSchema)
         if set(linked) != {self.unit.below}:
-            raise UserError("unit: linked tables are protected per root with everything below it, and only they are.")
+            raise UserError(
+                "unit: linked tables are protected per root with every row that carries its key, and only they are."
+            )
         self._source.check(schema.fields, unit=self.unit.column)
         spending.check()
+        self._keys = _checked_keys(self._source, spending) if isinstance(self._source, LinkedSource) else {}
 
     @property
     def remaining_rho(self) -> float:
@@ -133,7 +138,7 @@ class Curator:
         return Released(
             self.schema,
             tuple(self._measurements),
-            self.spending.guarantee(),
+            replace(self.spending.guarantee(), keys=self._keys),
             payments=self.spending.payments,
             dataset=self.spending.dataset,
             public_rows=self.count(),
@@ -283,6 +288,24 @@ class Curator:
             raise UserError(
                 "selection: its estimates, weights or penalties are too large; scores must stay below 2^62."
             )
+
+
+def _checked_keys(source: LinkedSource, spending: Spending) -> dict[str, KeyGround]:
+    """How it is known that keys name one record each; refused where they do not, after the disclosure is on the ledger."""
+    names = source.package.named_by_key
+    asked = [name for name in names if name not in source.ensured]
+    said = (
+        f"whether the keys of {' and '.join(asked or names)} are present and unique: one bit, checked before measuring"
+    )
+    if asked:
+        spending.ledger.disclose(spending.dataset, said)
+    try:
+        source.check_keys()
+    except UserError:
+        if not asked:  # a declared missing value, which the database knows nothing of
+            spending.ledger.disclose(spending.dataset, said)
+        raise
+    return {name: "checked" if name in asked else "ensured" for name in names}
 
 
 def public_rows(table: PrivateTable, schema: Schema, *, unit: PrivacyUnit) -> int | None:

@@ -12,6 +12,7 @@ from sundog.errors import UserError
 from sundog.sources import Source, open_table, open_tables
 from sundog.sources.duck import DuckTable
 from sundog.sources.linked import LinkedSource
+from sundog.sources.unique import ensured_keys
 
 
 class PrivateTable:
@@ -62,4 +63,4 @@ class PrivateTables(PrivateTable):
     def __init__(self, package: Package, tables: Mapping[str, Any]) -> None:
         dialects = {table.name: table.schema.dialect for table in package.tables}
         opened = open_tables(tables, dialects=dialects)  # a root of keys alone is named by the rows below it
-        super().__init__(LinkedSource(package, opened))
+        super().__init__(LinkedSource(package, opened, ensured_keys(package, tables, opened)))

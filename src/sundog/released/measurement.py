@@ -14,6 +14,8 @@ from sundog.domain.unit import PrivacyUnit
 from sundog.queries import Query
 
 NoiseKind = Literal["gaussian", "laplace"]
+KeyGround = Literal["checked", "ensured"]
+"""How it is known that a key names one record: a run checked it before measuring, or a constraint of the database ensures it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,3 +61,5 @@ class Guarantee:
     delta_spent: float = 0.0
     epsilon: float | None = None
     delta: float | None = None
+    keys: Mapping[str, KeyGround] = field(default_factory=dict)
+    """Of linked tables: those whose keys the bound rests on, and how it is known that each names one record."""

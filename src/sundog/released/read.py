@@ -15,7 +15,7 @@ from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.queries import Query, Shared, load_query
-from sundog.released.measurement import Guarantee, Measurement, NoiseKind, Payment, Scores
+from sundog.released.measurement import Guarantee, KeyGround, Measurement, NoiseKind, Payment, Scores
 from sundog.sizes import MOST_ROWS, whole_number
 
 LEAST_STDDEV, MOST_STDDEV = 2.0**-21, 2.0**58
@@ -31,7 +31,13 @@ def read_parts(document: Mapping[str, Any]) -> dict[str, Any]:
     schema = schema_from(_of(document, "schema", Mapping))
     guarantee = _guarantee(_of(document, "guarantee", Mapping))
     if guarantee.unit.below != isinstance(schema, LinkedSchema):
-        raise UserError("unit: linked tables, and only they, protect a record with everything below it.")
+        raise UserError(
+            "unit: linked tables, and only they, protect a value of the root's key with every row that carries it."
+        )
+    if guarantee.keys and not (
+        isinstance(schema, LinkedSchema) and set(guarantee.keys) <= set(schema.package.named_by_key)
+    ):
+        raise UserError("keys: they must be of linked tables whose keys others refer to.")
     rows = document.get("publicRows")
     return {
         "schema": schema,
@@ -101,9 +107,11 @@ def _guarantee(document: Mapping[str, Any]) -> Guarantee:
     stated = {name: _number(document, name, most=most[name]) for name in most if document.get(name) is not None}
     if "epsilon" in stated and "delta" not in stated:
         raise UserError("delta: it must be stated where epsilon is.")
-    return Guarantee(
-        PrivacyUnit(**unit), accounting, _number(document, "rho"), _number(document, "delta_spent", most=1.0), **stated
-    )
+    keys = _of(document, "keys", Mapping) if "keys" in document else {}
+    if not all(ground in get_args(KeyGround) for ground in keys.values()):
+        raise UserError(f"keys: each must be one of {', '.join(get_args(KeyGround))}.")
+    spent = _number(document, "delta_spent", most=1.0)
+    return Guarantee(PrivacyUnit(**unit), accounting, _number(document, "rho"), spent, **stated, keys=dict(keys))
 
 
 def _payment(document: Mapping[str, Any]) -> Payment:

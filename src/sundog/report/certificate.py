@@ -19,7 +19,7 @@ from sundog.domain.origin import MEANING
 from sundog.released import Guarantee, Payment, Released
 from sundog.report.choices import choices
 from sundog.report.record import Record
-from sundog.report.words import meaning, origins, promise, warning_sentences
+from sundog.report.words import meaning, origins, promise, rests_on, warning_sentences
 from sundog.version import __version__
 
 NOISE_LIBRARY = "opendp"
@@ -60,6 +60,7 @@ def certificate(
         "warnings": warning_sentences(released),
         "domains": origins(released),
         "receiptsOfDomains": _receipts(released),
+        "restsOn": rests_on(released),
         "neighbours": guarantee.unit.neighbours,
         "unit": {
             "column": guarantee.unit.column,

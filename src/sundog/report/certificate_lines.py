@@ -36,6 +36,7 @@ def _record(document: Mapping[str, Any]) -> dict[str, str | None]:
         "Purpose": document.get("purpose"),
         "Approved by": document.get("approvedBy"),
         "Protects": document["unit"]["protects"],
+        "Rests on": " ".join(document.get("restsOn") or []),
         "Row count": document["rowCount"],
         "Account": None if account is None else _account(account),
         "Made by": f"Sundog {document['sundog']} ({versions})",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sundog.domain import Categorical, Column, Numeric, Schema
-from sundog.domain.linked.table import LinkedTable
+from sundog.domain.linked.table import LinkedTable, keys_of
 from sundog.domain.linked.views import LinkedSchema
 from sundog.released import Released
 from sundog.report.certificate import claim
@@ -66,26 +66,22 @@ def _resources(schema: Schema, tables: list[str]) -> list[dict[str, Any]]:
     """The one table, or the linked ones with their keys."""
     if not isinstance(schema, LinkedSchema):
         return [{"name": "synthetic", "schema": _table_schema(schema), **_files(tables)}]
-    return [_linked_resource(table, tables) for table in schema.package.tables]
+    package = schema.package
+    return [_linked_resource(table, package.above(table.name), tables) for table in package.tables]
 
 
-def _linked_resource(table: LinkedTable, tables: list[str]) -> dict[str, Any]:
+def _linked_resource(table: LinkedTable, parent: LinkedTable | None, tables: list[str]) -> dict[str, Any]:
     file = next((name for name in tables if name.split(".")[1] == table.name), None)
-    keys: dict[str, Any] = {} if table.key is None else {"primaryKey": [table.key]}
-    bounds: dict[str, Any] = {}
-    if table.parent is not None:
-        reference = {"resource": table.parent, "fields": [table.parent_key]}
-        keys["foreignKeys"] = [{"fields": [table.foreign_key], "reference": reference}]
-        bounds = {"maximumPerParent": table.most, "minimumPerParent": table.least}
+    bounds = {} if parent is None else {"maximumPerParent": table.most, "minimumPerParent": table.least}
     schema: dict[str, Any] = {"fields": []} if table.bare else _table_schema(table.schema)
     known = {field["name"] for field in schema["fields"]}
-    added = [{"name": key, "type": _key_type(table, key)} for key in table.keys if key not in known]
+    added = [{"name": key, "type": _key_type(table, key)} for key in table.key_fields if key not in known]
     schema["fields"] = [*added, *schema["fields"]]
-    return {"name": table.name, "schema": {**schema, **keys}, **bounds, **_file(file)}
+    return {"name": table.name, "schema": {**schema, **keys_of(table, parent)}, **bounds, **_file(file)}
 
 
 def _key_type(table: LinkedTable, key: str) -> str:
-    return "integer" if any(each.name == key and each.whole_number for each in table.schema.identifiers) else "string"
+    return "integer" if table.identifier(key).whole_number else "string"
 
 
 def _table_schema(schema: Schema) -> dict[str, Any]:

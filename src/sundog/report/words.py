@@ -7,8 +7,9 @@ simple bound rho + 2 sqrt(rho ln(1/delta)).
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.origin import Origin, grouped
 from sundog.estimate.warnings import warnings_of
 from sundog.released import Guarantee, Released
@@ -55,6 +56,34 @@ def meaning(guarantee: Guarantee) -> str:
     sure = f"someone who was 50 % sure of a fact about one unit becomes at most {_percent(epsilon)} sure"
     rare = f"up to the {'' if (guarantee.delta or 0) > 1e-3 else 'small '}probability delta = {guarantee.delta:g}"
     return f"{odds}, {rare}: {sure}."
+
+
+def rests_on(released: Released) -> list[str]:
+    """What the bound on one unit of linked tables rests on, and how it is known; nothing for one table."""
+    schema = released.schema
+    if not isinstance(schema, LinkedSchema):
+        return []
+    package, keys = schema.package, released.guarantee.keys
+    grounds = {
+        "checked": "are present and unique: checked before measuring.",
+        "ensured": "are present and unique: ensured by the database.",
+        None: "are taken to be present and unique: not checked by the version that measured.",
+    }
+    said = [
+        f"Keys of {_listed(names)} {ground}"
+        for how, ground in grounds.items()
+        if (names := [name for name in package.named_by_key if keys.get(name) == how])
+    ]
+    carried = [
+        table.name for table in package.tables if table.unit_key and table.parent not in (None, package.root.name)
+    ]
+    if carried:
+        said.append(f"Rows of {_listed(carried)} carry the key of {package.root.name}, and are joined by it too.")
+    return said
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
 
 
 def origins(released: Released) -> dict[Origin, list[str]]:

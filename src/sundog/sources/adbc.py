@@ -114,6 +114,15 @@ class Database:
         """The texts in the first column of a query on the database's own catalogue."""
         return [name for batch in self.batches(sql) for name in batch.column(0).to_pylist()]
 
+    def catalogued(self, sql: str) -> list[str]:
+        """The same, none where this server's catalogue is another one; the snapshot goes on."""
+        self._execute("SAVEPOINT catalogued")
+        try:
+            return self.names(sql)
+        except UserError:
+            self._execute("ROLLBACK TO SAVEPOINT catalogued")
+            return []
+
     def _reader(self, sql: str) -> Any:
         cursor = self._execute(sql)
         return cursor.fetch_record_batch()

@@ -20,12 +20,13 @@ import pyarrow.compute as pc
 from jaxtyping import Float, Int
 
 from sundog.domain import Categorical, Schema
+from sundog.domain.columns import Identifier
 from sundog.domain.rows import Rows
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError, is_interruption
 from sundog.sizes import memory
 from sundog.sources.base import Adder, check_columns
-from sundog.sources.encode import RawColumn, encode_sql, enum_name, enum_type, identifier
+from sundog.sources.encode import RawColumn, encode_sql, enum_name, enum_type, identifier, key_text
 from sundog.sources.plain import numpy_of
 from sundog.sources.recode import Recoder
 from sundog.sources.spill import spill_folder
@@ -36,6 +37,8 @@ SEVERAL = (
     "its cells are lists, structs or intervals, which no column kind models; make each part of it a column of its own, or "
     "leave the field out of the schema."
 )
+Key = tuple[Identifier, ...]
+"""The fields of one key."""
 Feed = Callable[[tuple[str, ...], Mapping[str, Recoder]], pa.RecordBatchReader]
 """The batches of a table with these columns of the engine, some of them recoded; asked for again for every question."""
 
@@ -158,22 +161,27 @@ class DuckTable:
         return Expression(self.raw[column].as_text(), (column,))
 
     def keyed(
-        self, schema: Schema, keys: tuple[str, ...]
+        self, schema: Schema, keys: Sequence[Key]
     ) -> Iterator[tuple[Rows, list[pa.Array], Int[np.ndarray, " rows"]]]:
-        """Batches of encoded rows, their keys as texts (null where there is none), and a hash of each row and its keys."""
-        for key in keys:
-            self.check(schema.fields, unit=key)
+        """Batches of encoded rows, their keys as texts (null where one is missing), and a hash of each row and its keys."""
+        self.check_keys(schema, keys)
+        fields = [each.name for key in keys for each in key]
         with self.quiet_failures():
             self._create_types(schema)
             parts = [encode_sql(column, *(self.raw[name] for name in column.fields)) for column in schema.columns]
-            parts += [self.raw[key].as_text() for key in keys]
+            parts += [key_text([(each, self.raw[each.name]) for each in key]) for key in keys]
             named = ", ".join(f"{part} AS part{k}" for k, part in enumerate(parts))
             order = ", ".join(f"part{k}" for k in range(len(parts)))
-            inner = f"SELECT {named} FROM {self._relation([*schema.fields, *keys])}"
+            inner = f"SELECT {named} FROM {self._relation([*schema.fields, *fields])}"
             for batch in self._read_batches(f"SELECT *, hash({order}) AS rank FROM ({inner})"):
                 columns = [batch.column(k) for k in range(len(parts) + 1)]
                 codes = tuple(numpy_of(column) for column in columns[: len(schema.names)])
                 yield Rows(schema, codes), columns[len(schema.names) : -1], numpy_of(columns[-1])
+
+    def check_keys(self, schema: Schema, keys: Sequence[Key]) -> None:
+        """Refuse, before any row is read, keys that are not there or cannot name a record."""
+        for name in dict.fromkeys(each.name for key in keys for each in key):
+            self.check(schema.fields, unit=name)
 
     def check(self, names: tuple[str, ...], *, unit: str | None = None) -> None:
         """Refuse, before any row is read, columns that are not there or whose cells cannot be read, or name no unit."""

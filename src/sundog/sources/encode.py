@@ -8,10 +8,11 @@ could fail on some value of its type, TRY makes that one cell null.
 import hashlib
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sundog.domain import Categorical, Column, Numeric
-from sundog.domain.columns import GRID_LIMIT, Distance, Label
+from sundog.domain.columns import GRID_LIMIT, Distance, Identifier, Label
 from sundog.domain.grids import ratio, worth
 from sundog.domain.spelling import PLAIN, NumberMarks
 from sundog.sources.marks import number_sql
@@ -164,7 +165,20 @@ def code_or_null(column: Column, raw: RawColumn, *base: RawColumn) -> str:
     return f"COALESCE({', '.join(_code(column, part) for part in raw.parts)}, NULL)"
 
 
-def is_missing(column: Column, raw: RawColumn, *base: RawColumn) -> str:
+def key_text(key: Sequence[tuple[Identifier, RawColumn]]) -> str:
+    """A key as one text, null where a part of it is missing; keys of several fields are equal where all of these are.
+
+    What is missing is defined as for any column (`is_missing`), so that NaN, NaT or a declared missing value never names a record.
+    """
+    parts = [f"CASE WHEN {is_missing(field, raw)} THEN NULL ELSE {raw.as_text()} END" for field, raw in key]
+    return (
+        parts[0]
+        if len(parts) == 1
+        else " || ".join(f"CAST(strlen({part}) AS VARCHAR) || ':' || {part}" for part in parts)
+    )
+
+
+def is_missing(column: Column | Identifier, raw: RawColumn, *base: RawColumn) -> str:
     """Whether a cell is null or one of the declared missing values; of a distance, either cell."""
     if isinstance(column, Numeric) and column.distance is not None:
         fields = zip((column.distance.own, column.distance.base), (raw, *base), strict=True)

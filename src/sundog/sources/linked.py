@@ -1,28 +1,28 @@
 """Linked tables as one source: the rows of all views (domain/linked/views.py), each root with at most its declared rows.
 
 Every table is read by the source of its kind and encoded by the same code as a single table; keys are compared as texts, as
-`--unit` compares them. What one root contributes depends on its own record and on the rows below it, and on nothing else:
+`--unit` compares them (linked_keys.py). What one unit contributes, one value of the root's key with every row that carries it, depends
+on these rows and on nothing else:
 
-- A root without a key is left out. Of roots with equal keys one is kept, and of the children of one parent at most `maximumPerParent`: those with the
+- A row without a key is left out. Of roots with equal keys one is kept, and of the children of one parent at most `maximumPerParent`: those with the
   smallest hash of the row and its keys.
-- A row whose parent is not there (an orphan) is left out. A row whose parent key occurs under several roots is below each.
+- A row whose parent is not there (an orphan) is left out, and so is a row whose own unit key names another unit than its parent's.
 - Order within a parent is by the order column, then by that hash.
 
 Codes of all tables are held in memory, in the smallest type that holds them; no view is, only a batch of it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NoReturn, Protocol, runtime_checkable
+from typing import NoReturn
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from jaxtyping import Float, Int
 
 from sundog.domain import Schema
 from sundog.domain.linked.package import Package
-from sundog.domain.linked.structure import differences, pairs_of, sizes_of, within
+from sundog.domain.linked.structure import differences, pairs_of, sizes_of
 from sundog.domain.linked.table import LinkedTable
 from sundog.domain.linked.views import LinkedSchema, View, has_value, table_columns
 from sundog.domain.rows import Rows
@@ -31,22 +31,21 @@ from sundog.errors import UserError
 from sundog.random.keys import Key, permutation, split
 from sundog.sources.base import Adder, Source
 from sundog.sources.linked_columns import add_of_children, sequence_columns
-from sundog.sources.plain import numpy_of
+from sundog.sources.linked_keys import (
+    TEXT,
+    Codes,
+    Keyed,
+    first_of_each,
+    identifiers,
+    joint_numbers,
+    keyed_source,
+    matched,
+    numbers_of,
+    read_keyed,
+    refuse_repeated,
+)
 
 BATCH = 1 << 16
-TEXT = pa.large_string()
-"""Keys as texts: those of a column may have more than 2 GB together."""
-Codes = Int[np.ndarray, " rows"]
-
-
-@runtime_checkable
-class KeyedSource(Protocol):
-    """A source that can also tell keys."""
-
-    def keyed(
-        self, schema: Schema, keys: tuple[str, ...]
-    ) -> Iterator[tuple[Rows, list[pa.Array], Int[np.ndarray, " rows"]]]:
-        """Batches of encoded rows, their keys as texts (null where there is none), and a hash of each row and its keys."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +68,10 @@ class LinkedSource:
 
     package: Package
     tables: Mapping[str, Source]
+    ensured: Collection[str] = ()
+    """The tables whose primary keys are unique by a constraint of their database."""
     _held: dict[str, _Held] = field(default_factory=dict, repr=False)
+    _checked: bool = field(default=False, repr=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -83,11 +85,18 @@ class LinkedSource:
             if table.bare and table.name not in self.tables:
                 continue
             try:
-                _keyed(self.tables[table.name])
-                for key in table.keys:
-                    self.tables[table.name].check(table.schema.fields, unit=key)
+                keyed_source(self.tables[table.name]).check_keys(table.schema, identifiers(table))
             except UserError as error:
                 raise UserError(f"table {table.name!r}: {error}") from None
+
+    def check_keys(self) -> None:
+        """Refuse tables whose keys must name one record each and do not.
+
+        It reads the rows, so its disclosure is recorded before. What was read is kept: the keys that are joined are those checked.
+        """
+        if not self._checked:
+            self._held = self._joined(check=True)
+            self._checked = True
 
     def add_up(self, schema: Schema, unit: PrivacyUnit, *, add: Adder, size: int) -> Int[np.ndarray, " cells"]:
         """The totals over the rows of all views; `unit` is one root by declaration."""
@@ -142,28 +151,35 @@ class LinkedSource:
                 if ".#" in column.name and has_value(column.name):  # rows of a sequence keep their places
                     free[column.name] = _exchanged(part, rows.columns[column.name], missing=column.missing)
             held[name] = replace(rows, columns=rows.columns | free)
-        return LinkedSource(self.package, self.tables, held)
+        return LinkedSource(self.package, self.tables, _held=held)
 
     def _tables(self) -> dict[str, _Held]:
         if not self._held:
-            held: dict[str, _Held] = {}
-            for table in self.package.tables:
-                bare = table.parent is None and table.name not in self.tables
-                held[table.name] = self._bare_root(table) if bare else self._held_table(table, held)
-            for table in self.package.tables:
-                below = {child: (held[child].columns, held[child].parent) for child in held}
-                own = held[table.name]
-                add_of_children(self.package, table, own.columns, parents=len(own), below=below)
-            self._held = held
+            self._held = self._joined(check=False)
         return self._held
 
-    def _held_table(self, table: LinkedTable, held: Mapping[str, _Held]) -> _Held:
-        return _hold(table, self.tables[table.name], held.get(table.parent or ""))
+    def _joined(self, *, check: bool) -> dict[str, _Held]:
+        held: dict[str, _Held] = {}
+        for table in self.package.tables:
+            bare = table.parent is None and table.name not in self.tables
+            held[table.name] = self._bare_root(table) if bare else self._held_table(table, held, check=check)
+        for table in self.package.tables:
+            below = {child: (held[child].columns, held[child].parent) for child in held}
+            own = held[table.name]
+            add_of_children(self.package, table, own.columns, parents=len(own), below=below)
+        return held
+
+    def _held_table(self, table: LinkedTable, held: Mapping[str, _Held], *, check: bool) -> _Held:
+        keyed = read_keyed(table, self.tables[table.name])
+        if check and table.name in self.package.named_by_key:
+            refuse_repeated(table, keyed.own)
+        parent, root = held.get(table.parent or ""), held.get(self.package.root.name)
+        place, above = _roots(keyed) if parent is None or root is None else _below(table, keyed, parent, root=root)
+        return _hold(table, keyed, place, above=above, parent=parent)
 
     def _bare_root(self, root: LinkedTable) -> _Held:
         """A root that is no table of its own: one record for every key that a row below it names."""
-        children = [table for table in self.package.tables if table.parent == root.name]
-        named = [read_keyed(child, self.tables[child.name])[1][-1] for child in children]
+        named = [read_keyed(child, self.tables[child.name]).parent for child in self.package.children(root.name)]
         keys = pa.concat_arrays([pa.array([], TEXT), *named]).drop_null().unique()
         place = np.arange(len(keys))
         columns = {f"{root.name}.{name}": np.zeros(len(keys), dtype=np.int64) for name in root.schema.names}
@@ -218,73 +234,32 @@ class _RowsOf:
         return Rows(self.schema, (*codes, number - 1))
 
 
-def _hold(table: LinkedTable, source: Source, parent: _Held | None) -> _Held:
-    """Read a table, link it to its parent, and keep at most the declared rows of each."""
-    rows, keys, rank = read_keyed(table, source)
-    own = keys[0] if table.key is not None else pa.nulls(len(rank), TEXT)
-    place, above = _grouped(own) if parent is None else _below(keys[-1], rank, parent.key, most=table.most)
-    order = np.lexsort((rank[place], above))
+def _hold(table: LinkedTable, keyed: Keyed, place: Codes, *, above: Codes, parent: _Held | None) -> _Held:
+    """The rows of a table at these places, in order below these parents."""
+    rows, rank = keyed.rows, keyed.rank
+    by = (rank[place],) if table.order is None else (rank[place], rows.column(table.order)[place])
+    order = np.lexsort((*by, above))
     place, above = place[order], above[order]
-    kept = within(above) < table.most
-    place, above = place[kept], above[kept]
-    if table.order is not None:
-        order = np.lexsort((rank[place], rows.column(table.order)[place], above))
-        place, above = place[order], above[order]
     columns = {f"{table.name}.{name}": rows.column(name)[place] for name in table.schema.names}
     if table.order is not None:
         columns |= sequence_columns(table, columns[f"{table.name}.{table.order}"], above)
     root = np.arange(len(place)) if parent is None else parent.root[above]
-    return _Held(columns, above, root, own.take(pa.array(place)), rank[place])
+    return _Held(columns, above, root, keyed.own.take(pa.array(place)), rank[place])
 
 
-def _keyed(source: Source) -> KeyedSource:
-    if not isinstance(source, KeyedSource):
-        raise UserError(
-            "linked tables are joined by their keys in this process, which cannot be done with rows that are only counted where "
-            "they are (in a Spark cluster, or in a database that adds up); give a file, a query or a frame."
-        )
-    return source
-
-
-def read_keyed(table: LinkedTable, source: Source) -> tuple[Rows, list[pa.Array], Int[np.ndarray, " rows"]]:
-    """A whole table: its encoded rows, its keys as texts (null where there is none), and the hash of each row and its keys."""
-    batches = list(_keyed(source).keyed(table.schema, table.keys))
-    rows = Rows.concatenate([batch for batch, _, _ in batches], table.schema)
-    texts = [
-        pa.concat_arrays([pa.array([], TEXT), *(keys[k].cast(TEXT) for _, keys, _ in batches)])
-        for k in range(len(table.keys))
-    ]
-    return rows, texts, np.concatenate([np.empty(0, np.uint64), *(rank for _, _, rank in batches)])
-
-
-def _grouped(keys: pa.Array) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " rows"]]:
-    """Roots that have a key, and a number for each key: without one, nothing says whose record it is."""
-    numbers = numpy_of(pc.fill_null(keys.dictionary_encode().indices.cast(pa.int64()), -1))
-    place = np.flatnonzero(numbers >= 0)
+def _roots(keyed: Keyed) -> tuple[Codes, Codes]:
+    """Roots that have a key, one of each, and a number for it: without a key, nothing says whose record it is."""
+    numbers = numbers_of(keyed.own)
+    place = first_of_each(numbers, keyed.rank, most=1)
     return place, numbers[place]
 
 
-def _below(
-    wanted: pa.Array, rank: Int[np.ndarray, " rows"], keys: pa.Array, *, most: int
-) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " rows"]]:
-    """Rows and their parents; of each key the rows that a parent would keep are chosen first.
-
-    Where a key that should be unique is not, rows times parents would fill the memory.
-    """
-    numbers = numpy_of(pc.fill_null(wanted.dictionary_encode().indices.cast(pa.int64()), -1))
-    order = np.lexsort((rank, numbers))
-    chosen = order[within(numbers[order]) < most]
-    place, above = joined_keys(wanted.take(pa.array(chosen)), keys)
-    return chosen[place], above
-
-
-def joined_keys(wanted: pa.Array, keys: pa.Array) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " rows"]]:
-    """Rows and their parents, for every parent that has the wanted key; a null matches nothing."""
-    both = pa.concat_arrays([keys, wanted]).dictionary_encode().indices.cast(pa.int64())
-    numbers = numpy_of(pc.fill_null(both, -1))
-    above, below = numbers[: len(keys)], numbers[len(keys) :]
-    order = np.argsort(above, kind="stable")
-    low, high = (np.searchsorted(above[order], below, side=side) for side in ("left", "right"))
-    matches = np.where(below < 0, 0, high - low)
-    place = np.repeat(np.arange(len(below)), matches)
-    return place, order[np.repeat(low, matches) + within(place)]
+def _below(table: LinkedTable, keyed: Keyed, parent: _Held, *, root: _Held) -> tuple[Codes, Codes]:
+    """Rows and their parents; of the rows that name one parent at most the declared number, whichever other parents there are."""
+    wanted, keys = [keyed.parent], [parent.key]
+    if keyed.unit is not None and parent is not root:
+        wanted, keys = [*wanted, keyed.unit], [*keys, root.key.take(pa.array(parent.root))]
+    below, above = joint_numbers(wanted, keys)
+    chosen = first_of_each(below, keyed.rank, most=table.most)
+    place, parents = matched(below[chosen], above)
+    return chosen[place], parents

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from sundog.domain.linked.table import LinkedTable
-from sundog.sources.linked import Codes, LinkedSource, joined_keys, read_keyed
+from sundog.domain.linked.package import Package
+from sundog.domain.linked.table import LinkedTable, key_text
+from sundog.sources.linked import LinkedSource
+from sundog.sources.linked_keys import Codes, Keyed, joint_numbers, matched, read_keyed
 
 
 @dataclass(frozen=True)
@@ -19,35 +20,80 @@ class Links:
     rows: int
     without_key: int = 0
     repeated_keys: int = 0
+    without_foreign_key: int = 0
     without_parent: int = 0
     beyond: int = 0
     few: int = 0
     parents: int = 0
 
 
+@dataclass(frozen=True, eq=False)
+class _Named:
+    """A table's own keys, and the root's key of every row, as far as either is there."""
+
+    own: pa.Array
+    unit: pa.Array
+
+
 def count_links(source: LinkedSource) -> list[Links]:
     """The links of every table that is there, parents before children."""
-    keys: dict[str, pa.Array] = {}
+    held: dict[str, _Named] = {}
     found = []
     for table in source.package.tables:
         if table.name not in source.tables:
             continue
-        rows, own, _ = read_keyed(table, source.tables[table.name])
-        keys[table.name] = own[0]
-        missing = own[0].null_count if table.key is not None else 0
-        distinct = pc.count_distinct(own[0], mode="only_valid").as_py() if table.key is not None else len(rows)
-        above = keys.get(table.parent or "")
-        links = (0, 0, 0, 0) if above is None else _below(table, own[-1], pc.unique(above).drop_null())
-        found.append(Links(table.name, len(rows), missing, len(rows) - missing - distinct, *links))
+        keyed = read_keyed(table, source.tables[table.name])
+        parent = held.get(table.parent or "")
+        held[table.name] = _named(table, keyed, parent)
+        missing, repeated = _own_keys(source.package, table, held[table.name])
+        links = {} if parent is None else _counts(table, keyed, parent)
+        found.append(Links(table.name, len(keyed), missing, repeated, **links))
     return found
+
+
+def _named(table: LinkedTable, keyed: Keyed, parent: _Named | None) -> _Named:
+    """The rows' own keys and their roots': as they carry them, or those of the parent."""
+    if table.parent is None:
+        return _Named(keyed.own, keyed.own)
+    if keyed.unit is not None or parent is None:
+        return _Named(keyed.own, keyed.parent if keyed.unit is None else keyed.unit)
+    place, above = _parents(keyed, parent)
+    first = np.full(len(keyed), -1)
+    first[place[::-1]] = above[::-1]
+    return _Named(keyed.own, parent.unit.take(pa.array(first, mask=first < 0)))
+
+
+def _own_keys(package: Package, table: LinkedTable, named: _Named) -> tuple[int, int]:
+    """Rows without a key of their own, and rows that repeat one: of one unit, where units tell keys apart."""
+    if not table.key:
+        return 0, 0
+    keys = [named.own] if table.name in package.named_by_key else [named.own, named.unit]
+    numbers = joint_numbers([each.slice(0, 0) for each in keys], keys)[1]
+    filled = numbers[numbers >= 0]
+    return named.own.null_count, len(filled) - len(np.unique(filled))
+
+
+def _parents(keyed: Keyed, parent: _Named) -> tuple[Codes, Codes]:
+    """Rows and their parents, for every parent that has the key."""
+    below, above = _numbers(keyed, parent)
+    return matched(below, above)
+
+
+def _numbers(keyed: Keyed, parent: _Named) -> tuple[Codes, Codes]:
+    """A number for what each row names, and one for each row of the parent: joined as sources/linked.py joins them."""
+    wanted, keys = [keyed.parent], [parent.own]
+    if keyed.unit is not None and parent.own is not parent.unit:  # a parent that is the root says the same twice
+        wanted, keys = [*wanted, keyed.unit], [*keys, parent.unit]
+    return joint_numbers(wanted, keys)
 
 
 def faults(source: LinkedSource) -> Iterator[tuple[str, str]]:
     """What is wrong with the links of tables that are public or synthetic: table and what."""
     for links in count_links(source):
         if links.without_key or links.repeated_keys:
-            yield links.table, f"a key {source.package.table(links.table).key!r} is missing or occurs twice."
-        elif links.without_parent or links.beyond:
+            key = key_text(source.package.table(links.table).key)
+            yield links.table, f"a key {key!r} is missing or occurs twice."
+        elif links.without_foreign_key or links.without_parent or links.beyond:
             yield links.table, "a row has no parent, or a parent has more rows than declared."
         elif links.few:
             yield links.table, "a parent has fewer rows than declared."
@@ -56,18 +102,27 @@ def faults(source: LinkedSource) -> Iterator[tuple[str, str]]:
 def joined(source: LinkedSource) -> dict[str, tuple[dict[str, Codes], Codes]]:
     """Codes by full name and each row's parent, of tables that are public or synthetic and have no faults."""
     made: dict[str, tuple[dict[str, Codes], Codes]] = {}
-    keys: dict[str, pa.Array] = {}
+    held: dict[str, _Named] = {}
     for table in source.package.tables:
-        rows, own, _ = read_keyed(table, source.tables[table.name])
-        keys[table.name] = own[0]
-        parent = np.arange(len(rows)) if table.parent is None else joined_keys(own[-1], keys[table.parent])[1]
-        made[table.name] = {f"{table.name}.{name}": rows.column(name) for name in table.schema.names}, parent
+        keyed = read_keyed(table, source.tables[table.name])
+        parent = held.get(table.parent or "")
+        held[table.name] = _named(table, keyed, parent)
+        above = np.arange(len(keyed)) if parent is None else _parents(keyed, parent)[1]
+        made[table.name] = {f"{table.name}.{name}": keyed.rows.column(name) for name in table.schema.names}, above
     return made
 
 
-def _below(table: LinkedTable, wanted: pa.Array, above: pa.Array) -> tuple[int, int, int, int]:
-    """Rows without a parent that is there, rows beyond the most of one, parents with fewer than the least, parents."""
-    _, parent = joined_keys(wanted, above)
-    sizes = np.bincount(parent, minlength=len(above))
-    beyond = int(np.maximum(sizes - table.most, 0).sum())
-    return len(wanted) - len(parent), beyond, int((sizes < table.least).sum()), len(above)
+def _counts(table: LinkedTable, keyed: Keyed, parent: _Named) -> dict[str, int]:
+    """Rows that name no parent, or one that is not there; rows beyond the most of one, parents with fewer than the least, parents."""
+    below, above = _numbers(keyed, parent)
+    parents = np.unique(above[above >= 0])
+    named = below[below >= 0]
+    there = np.isin(named, parents)
+    sizes = np.bincount(named[there], minlength=int(parents.max(initial=-1)) + 1)[parents]
+    return {
+        "without_foreign_key": len(below) - len(named),
+        "without_parent": int((~there).sum()),
+        "beyond": int(np.maximum(sizes - table.most, 0).sum()),
+        "few": int((sizes < table.least).sum()),
+        "parents": len(parents),
+    }

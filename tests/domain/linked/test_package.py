@@ -77,7 +77,40 @@ WRONG = {
         lambda d: resource(d, 3)["schema"].update(foreignKeys=[*below("persons"), *below("homes")]),
         "2 foreign keys",
     ),
-    "a key of two fields": (lambda d: resource(d, 1)["schema"].update(primaryKey=["id", "age"]), "one field each"),
+    "a key that is not referred to": (
+        lambda d: resource(d, 1)["schema"].update(primaryKey=["id", "parent"]),
+        "not that table's primaryKey",
+    ),
+    "a key with a label": (
+        lambda d: resource(d, 1)["schema"].update(primaryKey=["id", "sex"]),
+        "declared as values to model",
+    ),
+    "a key with a field twice": (
+        lambda d: resource(d, 1)["schema"].update(primaryKey=["id", "id"]),
+        "names 'id' twice",
+    ),
+    "a key of no name": (lambda d: resource(d, 1)["schema"].update(primaryKey=[7]), "list of names"),
+    "a foreign key of too few fields": (
+        lambda d: resource(d, 1)["schema"]["foreignKeys"][0].update(fields=["id", "parent"]),
+        "found 2 fields that refer to 1",
+    ),
+    "a unit key of the root": (lambda d: resource(d, 0).update(unitKey="type"), "leave unitKey out"),
+    "a unit key of too many fields": (lambda d: resource(d, 3).update(unitKey=["parent", "parent2"]), "is not among"),
+    "a unit key of another length": (
+        lambda d: (
+            resource(d, 0)["schema"]["fields"].append(key("town")),
+            resource(d, 0)["schema"].update(primaryKey=["id", "town"]),
+        ),
+        "which is not that table's primaryKey",
+    ),
+    "a unit key beside the foreign key": (
+        lambda d: resource(d, 1).update(unitKey="age"),
+        "which its foreign key does: 'parent'",
+    ),
+    "a key that is all of the foreign key": (
+        lambda d: resource(d, 1)["schema"].update(primaryKey=["parent"]),
+        "at most one row",
+    ),
     "an unknown key": (lambda d: resource(d, 1)["schema"].update(primaryKey=["nope"]), "'nope' is not among"),
     "a circle": (lambda d: resource(d, 1)["schema"].update(foreignKeys=below("cards")), "circle"),
     "another key of the parent": (

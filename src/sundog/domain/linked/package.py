@@ -1,26 +1,27 @@
 """Package: several tables that form a tree. One root table names the privacy unit; every other table has one parent.
 
 A Data Package (datapackage.json) says it: `primaryKey` and `foreignKeys` in each table's schema, and for each child table
-`maximumPerParent`, the most rows of one parent that are used (public). A child with `orderBy` is a sequence. Tables that are
-marked `public` are reference tables: they are not private and not modelled. `constraints` across tables are read by rules.py.
+`maximumPerParent`, the most rows of one parent that are used (public). A child with `orderBy` is a sequence; `unitKey` names the
+fields of a table that hold the root's key. Tables that are marked `public` are reference tables: they are not private and not
+modelled. `constraints` across tables are read by rules.py.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from sundog.domain.linked.rules import Rule, read_rules
-from sundog.domain.linked.table import LinkedTable, keys_of, one_field, read_table
+from sundog.domain.linked.table import Link, LinkedTable, key_fields, key_text, keys_of, read_table
 from sundog.domain.schema import load_document
 from sundog.errors import UserError
 
 MOST_PER_ROOT = 1_000_000
 """Beyond 2^20 rows of one root, a row would have no weight left."""
 KEPT = ("name", "title", "privacyUnit")
-KEPT_OF_TABLE = ("name", "title", "maximumPerParent", "minimumPerParent", "orderBy")
+KEPT_OF_TABLE = ("name", "title", "maximumPerParent", "minimumPerParent", "orderBy", "unitKey")
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Package:
 
     @property
     def root(self) -> LinkedTable:
-        """The table whose records are protected, each with everything below it."""
+        """The table whose key names the protected unit: each value with every row that carries it."""
         return self.tables[0]
 
     @cached_property
@@ -50,6 +51,25 @@ class Package:
         """The tables directly below one."""
         return tuple(table for table in self.tables if table.parent == name)
 
+    def above(self, name: str) -> LinkedTable | None:
+        """The parent of a table; the root has none."""
+        parent = self.table(name).parent
+        return None if parent is None else self.table(parent)
+
+    @cached_property
+    def named_by_key(self) -> tuple[str, ...]:
+        """The tables whose keys must name one record each, for what one unit can change to be bounded.
+
+        These are the tables that others refer to by that key alone. Where every table below carries the root's key, a row belongs to
+        its own unit whatever the key in between holds. The root is among them although its records with equal keys are one unit:
+        only one of them would be used.
+        """
+        root = self.root.name
+        referred = [(table.name, self.children(table.name)) for table in self.tables if not table.bare]
+        return tuple(
+            name for name, below in referred if below and (name == root or not all(child.unit_key for child in below))
+        )
+
     def most_per_root(self, name: str) -> int:
         """The most rows of a table that one root can have."""
         table = self.table(name)
@@ -62,8 +82,7 @@ class Package:
         root = _root(document, resources)
         links = {name: _parent(document, resource, resources, root=root) for name, resource in resources.items()}
         ordered = _parents_first(root, links)
-        tables = tuple(read_table(resources[name], links[name]) for name in ordered)
-        _check_references(tables)
+        tables = _joined([read_table(resources[name], links[name]) for name in ordered], links)
         name = document.get("name")
         rules = read_rules(document.get("constraints", []), tables)
         known = _known(document, tables, resources)
@@ -122,14 +141,20 @@ def _root(document: Mapping[str, Any], resources: Mapping[str, Mapping[str, Any]
     return free[0]
 
 
-def _links(resource: Mapping[str, Any], resources: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """The foreign keys to private tables: own field, table, its field."""
+def _links(resource: Mapping[str, Any], resources: Mapping[str, Any]) -> list[Link]:
+    """The foreign keys to private tables."""
     found = []
     for key in resource["schema"].get("foreignKeys", ()):
         reference = key.get("reference", {}) if isinstance(key, Mapping) else {}
         other = reference.get("resource") if isinstance(reference, Mapping) else None
         if isinstance(other, str) and other in resources and other != resource["name"]:
-            found.append((one_field(key, "fields", resource), other, one_field(reference, "fields", resource)))
+            own, above = key_fields(key, "fields", resource), key_fields(reference, "fields", resource)
+            if not own or len(own) != len(above):
+                raise UserError(
+                    f"table {resource['name']!r} foreignKeys: found {len(own)} fields that refer to {len(above)} of {other!r}; "
+                    "give as many fields as that table's primaryKey has."
+                )
+            found.append(Link(own, other, above))
     return found
 
 
@@ -144,12 +169,12 @@ def _lost(document: Mapping[str, Any], resource: Mapping[str, Any]) -> str:
 
 def _parent(
     document: Mapping[str, Any], resource: Mapping[str, Any], resources: Mapping[str, Any], *, root: str
-) -> tuple[str, str, str] | None:
-    """Own field, parent table and its field; None for the root."""
+) -> Link | None:
+    """The foreign key to the parent; None for the root."""
     name, links = resource["name"], _links(resource, resources)
     if name == root:
         if links:
-            raise UserError(f"table {name!r}: it is the root, so it cannot have the parent {links[0][1]!r}.")
+            raise UserError(f"table {name!r}: it is the root, so it cannot have the parent {links[0].parent!r}.")
         return None
     if len(links) != 1:
         raise UserError(
@@ -160,16 +185,44 @@ def _parent(
     return links[0]
 
 
-def _parents_first(root: str, links: Mapping[str, tuple[str, str, str] | None]) -> list[str]:
+def _parents_first(root: str, links: Mapping[str, Link | None]) -> list[str]:
     ordered = [root]
     for name in ordered:
-        ordered += [child for child, link in links.items() if link is not None and link[1] == name]
+        ordered += [child for child, link in links.items() if link is not None and link.parent == name]
     lost = [name for name in links if name not in ordered]
     if lost:
         raise UserError(
             f"package: the tables {_listed(lost)} refer to each other in a circle instead of to the root {root!r}."
         )
     return ordered
+
+
+def _joined(tables: Sequence[LinkedTable], links: Mapping[str, Link | None]) -> tuple[LinkedTable, ...]:
+    """The tables with foreign keys in the order of the keys that they name, and with their unit keys; parents come first."""
+    made: dict[str, LinkedTable] = {}
+    for table in tables:
+        link = links[table.name]
+        parent = None if link is None else made[link.parent]
+        made[table.name] = table if link is None or parent is None else _below(table, parent, link=link, root=tables[0])
+    return tuple(made.values())
+
+
+def _below(table: LinkedTable, parent: LinkedTable, *, link: Link, root: LinkedTable) -> LinkedTable:
+    if sorted(link.above) != sorted(parent.key):
+        raise UserError(
+            f"table {table.name!r}: its foreign key refers to {key_text(link.above)!r} of {parent.name!r}, which is not that table's "
+            "primaryKey."
+        )
+    own = dict(zip(link.above, link.own, strict=True))
+    handed = tuple(own.get(name, "") for name in parent.unit_key)
+    unit_key = handed if all(handed) else ()
+    if table.unit_key and (len(table.unit_key) != len(root.key) or unit_key not in ((), table.unit_key)):
+        raise UserError(
+            f"table {table.name!r} unitKey: found {key_text(table.unit_key)!r}; it must name the fields that hold "
+            f"{key_text(root.key)!r} of {root.name!r}"
+            + (f", which its foreign key does: {key_text(unit_key)!r}." if unit_key else ", in that order.")
+        )
+    return replace(table, foreign_key=tuple(own[name] for name in parent.key), unit_key=table.unit_key or unit_key)
 
 
 def _check_sizes(package: Package) -> None:
@@ -182,27 +235,17 @@ def _check_sizes(package: Package) -> None:
             )
 
 
-def _check_references(tables: Sequence[LinkedTable]) -> None:
-    """A foreign key must name its parent's primary key."""
-    keys = {table.name: table.key for table in tables}
-    for table in tables[1:]:
-        if keys[table.parent or ""] != table.parent_key:
-            raise UserError(
-                f"table {table.name!r}: its foreign key refers to {table.parent_key!r} of {table.parent!r}, which is not that "
-                "table's primaryKey."
-            )
-
-
 def _known(
     document: Mapping[str, Any], tables: Sequence[LinkedTable], resources: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
     """The document with the keys that Sundog knows and no other: it becomes part of what is released."""
     top = {name: document[name] for name in KEPT if isinstance(document.get(name), str)}
     listed = []
+    by_name = {table.name: table for table in tables}
     for table in tables:
         resource = resources[table.name]
         kept = {name: resource[name] for name in KEPT_OF_TABLE if isinstance(resource.get(name), str | int | list)}
-        listed.append({**kept, "schema": {**table.schema.to_json(), **keys_of(table)}})
+        listed.append({**kept, "schema": {**table.schema.to_json(), **keys_of(table, by_name.get(table.parent or ""))}})
     rules = {"constraints": document["constraints"]} if document.get("constraints") else {}  # no key is left unread
     return {**top, "privacyUnit": tables[0].name, "resources": listed, **rules}
 

@@ -1,14 +1,14 @@
 """Synthetic linked tables: codes of every table and each row's parent; and as users see them, with keys that fit."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 from jaxtyping import Int
 
-from sundog.domain.columns import Identifier
-from sundog.domain.linked.structure import differences, pairs_of, sizes_of
+from sundog.domain.linked.structure import differences, pairs_of, sizes_of, within
 from sundog.domain.linked.table import LinkedTable
 from sundog.domain.linked.views import LinkedSchema, View
 from sundog.domain.rows import Rows
@@ -82,19 +82,40 @@ class LinkedRows:
 
     def _keyed(self, table: LinkedTable, values: pa.Table) -> pa.Table:
         parts = {name: values.column(name) for name in values.column_names if not table.bare}
-        if table.key is not None:
-            parts[table.key] = self._keys(table)
-        if table.parent is not None and table.foreign_key is not None:
-            above = self._keys(self.schema.package.table(table.parent))
-            parts[table.foreign_key] = above.take(pa.array(self.tables[table.name].parent))
+        parts |= self._keys[table.name]
         order = [name for name in table.schema.field_order or parts if name in parts]
         return pa.table({name: parts[name] for name in order})
 
-    def _keys(self, table: LinkedTable) -> pa.Array:
-        """1, 2, 3, ... as the table declares its key."""
-        number = len(self.tables[table.name])
-        declared = next(each for each in table.schema.identifiers if each.name == table.key)
-        return Identifier(declared.name, regenerate=True, whole_number=declared.whole_number).regenerated(number)
+    @cached_property
+    def _keys(self) -> dict[str, dict[str, pa.Array]]:
+        """The fields of all keys by table: those of the parent's and the root's key, and numbers for the others."""
+        package = self.schema.package
+        made: dict[str, dict[str, pa.Array]] = {}
+        for table in package.tables:
+            handed: dict[str, pa.Array] = {}
+            parent = package.above(table.name)
+            if parent is not None:
+                roots, rows = pa.array(self._roots(table.name)), pa.array(self.tables[table.name].parent)
+                root, above = made[package.root.name], made[parent.name]
+                unit = zip(table.unit_key, package.root.key, strict=True) if table.unit_key else ()
+                handed = {own: root[name].take(roots) for own, name in unit}
+                handed |= {own: above[name].take(rows) for own, name in zip(table.foreign_key, parent.key, strict=True)}
+            own = [name for name in table.key if name not in handed]
+            made[table.name] = handed | {name: self._numbered(table, name) for name in own}
+        return made
+
+    def _numbered(self, table: LinkedTable, name: str) -> pa.Array:
+        """1, 2, 3, ... as the table declares the field: within the record that the other fields of the key name, if they do."""
+        rows, groups = self.tables[table.name], None
+        if table.parent is not None and set(table.foreign_key) <= set(table.key):
+            groups = rows.parent
+        elif table.parent is not None and table.unit_key and set(table.unit_key) <= set(table.key):
+            groups = self._roots(table.name)
+        declared = replace(table.identifier(name), regenerate=True)
+        if groups is None:
+            return declared.regenerated(len(rows))
+        places = within(groups)  # rows are sorted by parent, and parents by theirs
+        return declared.regenerated(int(places.max(initial=-1)) + 1).take(pa.array(places))
 
 
 def _each_root_once(root: Codes) -> Codes:

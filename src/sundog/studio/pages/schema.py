@@ -17,7 +17,7 @@ from sundog.studio.constraint_forms import sentence
 from sundog.studio.field_forms import rows_of
 from sundog.studio.home import Project, absolute
 from sundog.studio.jobs import latest, start
-from sundog.studio.linked_tree import public_tables, tree_of
+from sundog.studio.linked_tree import public_tables, tree_of, unit_text
 from sundog.studio.pages.table import package_of
 from sundog.studio.rendering import Studio, page, project_of, see
 
@@ -68,7 +68,8 @@ def _linked(studio: Studio, request: Request, project: Project, **values: Any) -
     document, found = dict(project.document or {}), dict[str, Any](tree=None, reference=[], problem="")
     try:
         package = Package.from_json(document)
-        found |= {"tree": tree_of(package, document), "reference": public_tables(package, document)}
+        found |= {"tree": tree_of(package, document), "unit": unit_text(package)}
+        found |= {"reference": public_tables(package, document)}
     except UserError as error:
         found["problem"] = str(error)
     return page(
