@@ -42,7 +42,7 @@ class MemoryLedger:
     def __init__(self):
         self.charges, self.disclosures = [], []
 
-    def disclose(self, dataset, label):
+    def disclose(self, dataset, label, *, bits=None):
         self.disclosures.append(label)
         return Receipt(dataset, 0)
 

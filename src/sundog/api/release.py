@@ -65,8 +65,8 @@ def today() -> str:
 def record_of(released: Released, ledger: Ledger, *, purpose: str | None, approved_by: str | None) -> Record:
     """The circumstances of a release as the ledger knows them."""
     account = ledger.account(released.dataset)
-    told = tuple(entry.label for entry in account.entries if entry.mechanism == "disclosed")
-    return Record(today(), purpose, approved_by, _balance(released, account), told)
+    told = dict.fromkeys(entry.label for entry in account.entries if entry.mechanism == "disclosed")
+    return Record(today(), purpose, approved_by, _balance(released, account), tuple(told))
 
 
 def _balance(released: Released, account: Account) -> Balance:

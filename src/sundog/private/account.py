@@ -121,8 +121,8 @@ class Account:
 
     @property
     def disclosed(self) -> bool:
-        """Whether something computed on the rows was shown without noise."""
-        return any(entry.mechanism == "disclosed" for entry in self.entries)
+        """Whether something CONFIDENTIAL was shown: computed on the rows without noise, and more than the bits of a check."""
+        return any(entry.mechanism == "disclosed" and "bits" not in entry.details for entry in self.entries)
 
     def epsilon(self, delta: float) -> float:
         """The epsilon that all charges together amount to at delta."""

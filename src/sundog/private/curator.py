@@ -298,12 +298,12 @@ def _checked_keys(source: LinkedSource, spending: Spending) -> dict[str, KeyGrou
         f"whether the keys of {' and '.join(asked or names)} are present and unique: one bit, checked before measuring"
     )
     if asked:
-        spending.ledger.disclose(spending.dataset, said)
+        spending.ledger.disclose(spending.dataset, said, bits=1)
     try:
         source.check_keys()
     except UserError:
         if not asked:  # a declared missing value, which the database knows nothing of
-            spending.ledger.disclose(spending.dataset, said)
+            spending.ledger.disclose(spending.dataset, said, bits=1)
         raise
     return {name: "checked" if name in asked else "ensured" for name in names}
 

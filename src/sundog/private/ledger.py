@@ -96,9 +96,10 @@ class Ledger:
         account.refuse_unit(unit)
         account.refuse_over(Fraction(rho), Fraction(delta), accounting=accounting)
 
-    def disclose(self, dataset: str, label: str) -> Receipt:
-        """Record that something computed on the rows is shown without noise: CONFIDENTIAL."""
-        return self._write(dataset, [_body("disclosed", label=label)])[0]
+    def disclose(self, dataset: str, label: str, *, bits: int | None = None) -> Receipt:
+        """Record that something computed on the rows is shown without noise: CONFIDENTIAL, unless it is this many bits alone."""
+        details: dict[str, JSON] = {} if bits is None else {"bits": bits}
+        return self._write(dataset, [_body("disclosed", label=label, details=details)])[0]
 
     def set_limit(
         self,

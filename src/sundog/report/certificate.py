@@ -46,7 +46,7 @@ def certificate(
     files: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The certificate as plain JSON."""
-    guarantee = released.guarantee
+    guarantee, grounds = released.guarantee, rests_on(released)
     return {
         "certificate": "sundog-certificate-2",
         "sundog": __version__,
@@ -60,7 +60,7 @@ def certificate(
         "warnings": warning_sentences(released),
         "domains": origins(released),
         "receiptsOfDomains": _receipts(released),
-        "restsOn": rests_on(released),
+        **({"restsOn": grounds} if grounds else {}),
         "neighbours": guarantee.unit.neighbours,
         "unit": {
             "column": guarantee.unit.column,
