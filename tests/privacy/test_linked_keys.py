@@ -146,7 +146,7 @@ def test_the_check_is_recorded_before_the_rows_are_read_and_costs_nothing():
     ledger, schema = MemoryLedger(), keyed_schema("alone")
     made = curator(GOOD, schema, ledger)
     assert ledger.disclosures == [
-        "whether the keys of homes and persons are present and unique: one bit, checked before measuring"
+        "whether the keys of homes and persons are present and unique: one bit each, checked before measuring"
     ]
     assert not ledger.charges
     made.measure(queries(schema)[:1], 0.5)

@@ -294,16 +294,16 @@ def _checked_keys(source: LinkedSource, spending: Spending) -> dict[str, KeyGrou
     """How it is known that keys name one record each; refused where they do not, after the disclosure is on the ledger."""
     names = source.package.named_by_key
     asked = [name for name in names if name not in source.ensured]
-    said = (
-        f"whether the keys of {' and '.join(asked or names)} are present and unique: one bit, checked before measuring"
-    )
+    unsure = asked or names
+    bits = "one bit" if len(unsure) == 1 else "one bit each"
+    said = f"whether the keys of {' and '.join(unsure)} are present and unique: {bits}, checked before measuring"
     if asked:
-        spending.ledger.disclose(spending.dataset, said, bits=1)
+        spending.ledger.disclose(spending.dataset, said, bits=len(unsure))
     try:
         source.check_keys()
     except UserError:
-        if not asked:  # a declared missing value, which the database knows nothing of
-            spending.ledger.disclose(spending.dataset, said, bits=1)
+        if not asked:  # a declared missing value, say, of which the database knows nothing
+            spending.ledger.disclose(spending.dataset, said, bits=len(unsure))
         raise
     return {name: "checked" if name in asked else "ensured" for name in names}
 
