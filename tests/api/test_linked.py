@@ -138,6 +138,13 @@ def test_a_release_without_children_is_verified_remade_and_evaluated(frames, tmp
     assert remade.exit_code == 0
 
 
+@pytest.mark.parametrize("odd", [None, 3, ["homes.csv"]])
+def test_what_are_no_synthetic_tables_is_refused(odd, frames, own_ledger):
+    with pytest.raises(UserError, match="the synthetic tables are a"):
+        sundog.evaluate_linked(frames, odd, schema=package(), dataset="homes")
+    assert not own_ledger.exists()
+
+
 def test_the_file_of_one_table_is_refused(frames, tmp_path):
     write(tmp_path, frames)
     with pytest.raises(UserError, match="is no folder; give the folder in which all tables lie"):

@@ -18,5 +18,5 @@ def test_a_column_that_only_one_part_has_is_named():
 
 
 def test_a_column_that_is_there_twice_is_refused():
-    with pytest.raises(UserError, match="one names the column 'a' twice"):
+    with pytest.raises(UserError, match="one: columns 1 and 2 have the same name"):
         part("one", "a", "a")

@@ -190,9 +190,9 @@ def test_something_that_is_a_source_already():
         ({"x": [1, 2], "y": [1]}, "different lengths; give every column one value per row"),
         ({}, "no columns"),
         (pa.table({"x": pa.array([[1]])}), "column 'x': its cells are lists"),
-        (pd.DataFrame([[1, 2]], columns=["x", "x"]), "names the column 'x' twice"),
-        (pd.DataFrame([[1, 2]], columns=[1, "1"]), "names the column '1' twice"),
-        (pa.table([[1], [2]], names=["x", "x"]), "names the column 'x' twice"),
+        (pd.DataFrame([[1, 2]], columns=["x", "x"]), "columns 1 and 2 have the same name"),
+        (pd.DataFrame([[1, 2]], columns=[1, "1"]), "columns 1 and 2 have the same name"),
+        (pa.table([[1], [2]], names=["x", "x"]), "columns 1 and 2 have the same name"),
         ({"y": [1]}, "lacks the column 'x'; columns found: 1"),
     ],
 )

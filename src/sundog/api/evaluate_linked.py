@@ -114,6 +114,10 @@ def _synthetic(schema: LinkedSchema, given: Any) -> dict[str, Any]:
     """Frames by name, or the files of a release."""
     if isinstance(given, Mapping):
         return located(schema.package, given)
+    if not isinstance(given, str | Path):
+        raise UserError(
+            f"evaluate: the synthetic tables are a {type(given).__name__}; give a mapping of names to tables, or the folder of a release."
+        )
     folder = Path(given)
     found: dict[str, Any] = {}
     for table in schema.package.tables:

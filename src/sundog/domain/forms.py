@@ -96,6 +96,7 @@ class Document(BaseModel):
 
 def parse_document(document: Mapping[str, Any]) -> Document:
     """The document's parts, checked for form only; fields have the defaults that the document declares for all."""
+    _refuse_package(document)
     try:
         model = Document.model_validate(document)
     except ValidationError as error:
@@ -104,6 +105,15 @@ def parse_document(document: Mapping[str, Any]) -> Document:
         raise UserError(f"schema {place}: {first['msg']}. `sundog help schema` says what is allowed.") from None
     _refuse_halves(document)
     return model.model_copy(update={"fields": [_with_defaults(field, model) for field in model.fields]})
+
+
+def _refuse_package(document: Mapping[str, Any]) -> None:
+    if "resources" in document and "fields" not in document:
+        raise UserError(
+            "schema: this is a Data Package of linked tables, and what was asked is for one table. Linked tables can be "
+            "planned, checked, synthesized, measured, generated, asked, evaluated and verified; for the rest name one of the "
+            "tables, such as a synthetic.NAME.csv of a release, and give that table's own schema."
+        )
 
 
 def _refuse_halves(document: Mapping[str, Any]) -> None:

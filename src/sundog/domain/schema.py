@@ -110,12 +110,6 @@ class Schema:
     @staticmethod
     def from_json(document: Mapping[str, Any]) -> "Schema":
         """A schema from a Data Package Table Schema document."""
-        if "resources" in document and "fields" not in document:
-            raise UserError(
-                "schema: this is a Data Package of linked tables, and what was asked is for one table. Linked tables can be "
-                "planned, checked, synthesized, measured, generated, asked, evaluated and verified; for the rest name one of the "
-                "tables, such as a synthetic.NAME.csv of a release, and give that table's own schema."
-            )
         return Schema(**read_document(document))
 
     @staticmethod

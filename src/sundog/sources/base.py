@@ -4,7 +4,7 @@ Any engine that can run a function over record batches and add up vectors can be
 later a cluster, where every executor adds up its own part and only the totals travel.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -40,6 +40,18 @@ class Source(Protocol):
 
     def numbers(self, column: str) -> Float[np.ndarray, " rows"]:
         """One column of numbers in the order of `read`, NaN where there is none: for weights of synthetic rows."""
+
+
+def check_names(names: Sequence[str], label: str, *, blank: bool = False) -> None:
+    """Refuse a table with two columns of one name; `blank`: several may have none.
+
+    They are given by their places: where a file has no header line, the names that are there are a row's cells.
+    """
+    places: dict[str, int] = {}
+    for place, name in enumerate(names, start=1):
+        if name in places and not (blank and name == ""):
+            raise UserError(f"{label}: columns {places[name]} and {place} have the same name; names must be unique.")
+        places[name] = place
 
 
 def check_columns(found: tuple[str, ...], wanted: tuple[str, ...]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from sundog.errors import UserError
+from sundog.sources.base import check_names
 from sundog.sources.duck import FED, SEVERAL, DuckTable, connect, raw_columns
 from sundog.sources.encode import RawColumn
 from sundog.sources.plain import TEXTS, plain, plain_type
@@ -62,9 +63,7 @@ def part_of(
     label: str, schema: pa.Schema, *, read: Callable[[list[str]], Iterator[pa.RecordBatch]], **refused: str
 ) -> Part:
     """A part with the columns of an Arrow schema."""
-    twice = next((name for name in schema.names if schema.names.count(name) > 1), None)
-    if twice is not None:
-        raise UserError(f"{label} names the column {twice!r} twice; column names must be unique.")
+    check_names(schema.names, label)
     several = {name: SEVERAL for name, kind in zip(schema.names, schema.types, strict=True) if plain_type(kind) is None}
     return Part(label, dict(zip(schema.names, schema.types, strict=True)), read, several | refused)
 

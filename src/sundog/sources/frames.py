@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from sundog.errors import UserError
+from sundog.sources.base import check_names
 from sundog.sources.batches import open_parts, part_of
 from sundog.sources.duck import DuckTable, connect, raw_columns
 from sundog.sources.encode import RawColumn
@@ -92,9 +93,7 @@ def _columns(frame: Any) -> Columns:
 
 def _named(names: list[Any], columns: list[list[pa.Array]]) -> Columns:
     texts = [str(name) for name in names]
-    twice = next((name for name in texts if texts.count(name) > 1), None)
-    if twice is not None:
-        raise UserError(f"the table names the column {twice!r} twice; column names must be unique.")
+    check_names(texts, "the table")
     return dict(zip(texts, columns, strict=True))
 
 

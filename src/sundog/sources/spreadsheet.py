@@ -13,6 +13,7 @@ import zipfile
 from typing import Any
 
 from sundog.errors import UserError
+from sundog.sources.base import check_names
 from sundog.sources.duck import DuckTable, withhold
 from sundog.sources.extras import reader
 from sundog.sources.frames import open_frame
@@ -87,11 +88,7 @@ def _table(rows: list[list[Any]], path: str) -> DuckTable:
     records = [record for record in below if _holds_a_cell(record)]
     places = [k for k, name in enumerate(header) if name != ""]
     names = [str(header[k]) for k in places]
-    if len(set(names)) < len(names):  # told by their places: a first row that is no header would be a record
-        twice = [k + 1 for k, name in zip(places, names, strict=True) if names.count(name) > 1]
-        raise UserError(
-            f"data file {path!r}: columns {twice[0]} and {twice[1]} have the same name; names must be unique."
-        )
+    check_names([str(name) for name in header], f"data file {path!r}", blank=True)
     cells = {name: [_cell(record[k]) for record in records] for k, name in zip(places, names, strict=True)}
     table = open_frame(cells)
     table.label, table.untyped = f"data file {path!r}", True

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from sundog.domain.dialect import Dialect
 from sundog.errors import UserError
+from sundog.sources.base import check_names
 from sundog.sources.duck import DuckTable, connect
 from sundog.sources.encode import RawColumn
 from sundog.sources.lines import LONGEST_HEADER, blocks, header_and_rest
@@ -102,10 +103,7 @@ def _header(path: str, dialect: Dialect, marks: Marks) -> list[str]:
         raise UserError(
             f"data file {path!r}: its header line is not {dialect.encoding} text; declare its encoding (--encoding)."
         )
-    twice = next((name for name in names if names.count(name) > 1 and name), None)
-    if twice is not None:  # named by their places: a first line that is no header would be a row
-        places = " and ".join(str(k) for k, name in enumerate(names, start=1) if name == twice)
-        raise UserError(f"{path!r}: columns {places} have the same name in its header; names must be unique.")
+    check_names(names, f"data file {path!r}", blank=True)
     return names
 
 

@@ -156,7 +156,7 @@ def test_columns_that_hold_several_values_are_refused(spark):
 
 
 def test_two_columns_of_one_name_are_refused(spark):
-    with pytest.raises(UserError, match="names the column 'x' twice"):
+    with pytest.raises(UserError, match="columns 1 and 2 have the same name"):
         open_spark_frame(spark.createDataFrame([(1, 2)], ["x", "x"]))
 
 
