@@ -1,11 +1,8 @@
 """The kinds of inputs that are fuzzed: for every number the same files and the same command lines, on every machine."""
 
 import json
-import random
 import sqlite3
 import tomllib
-from datetime import date, datetime
-from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +11,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 import tables
+from fuzz import linked_kinds
+from fuzz.inputs import dump, odd_column, rng
 from fuzz.mutations import mutate, mutate_bytes
 from laws.query_examples import EXAMPLES
 from sundog.domain import Schema
@@ -69,16 +68,6 @@ QUERY_SCHEMA = Schema.from_json({"name": "d", "fields": QUERY_FIELDS})
 SDV = {"columns": {"a": {"sdtype": "categorical"}, "b": {"sdtype": "numerical", "computer_representation": "Int64"}}}
 
 
-def rng(kind, number):
-    return random.Random(f"{kind} {number}")
-
-
-def dump(path, document):
-    """JSON as Python writes it, with what JSON does not know (NaN, lone surrogates) as it comes."""
-    text = json.dumps(document).replace('"DEEP"', "[" * 100_000 + "]" * 100_000)
-    path.write_text(text, encoding="utf-8", errors="replace")
-
-
 @cache
 def _csv():
     import tempfile
@@ -114,6 +103,8 @@ def schema(number, folder):
         )
     if number % 5 == 2:
         yield "schema", "import-sdv", "schema.json", "-o", "made.json"
+    if number % 5 == 3:
+        yield "schema", "review", "schema.json", "--keep", "age", "-o", "made.json"
 
 
 @cache
@@ -163,32 +154,6 @@ def _some_fields(draw):
     return {"name": "clinic", "fields": fields}
 
 
-def _odd_column(draw, rows):
-    kinds = (
-        lambda: pa.array([None] * rows),
-        lambda: pa.array([draw.choice([None, [1], [1, 2]]) for _ in range(rows)]),
-        lambda: pa.array([draw.choice([None, {"a": 1}]) for _ in range(rows)], pa.struct([("a", pa.int64())])),
-        lambda: pa.array([[("k", draw.randrange(9))] for _ in range(rows)], pa.map_(pa.string(), pa.int64())),
-        lambda: pa.array([draw.choice(["a", None, "01", "x" * 999]) for _ in range(rows)]).dictionary_encode(),
-        lambda: pa.array([Decimal(draw.randrange(10**9)) / 100 for _ in range(rows)], pa.decimal128(38, 10)),
-        lambda: pa.array([Decimal(draw.randrange(10**9)) for _ in range(rows)], pa.decimal256(60, 3)),
-        lambda: pa.array([draw.randrange(-(2**62), 2**62) for _ in range(rows)], pa.int64()),
-        lambda: pa.array([draw.randrange(2**63, 2**64) for _ in range(rows)], pa.uint64()),
-        lambda: pa.array(np.array([draw.random() for _ in range(rows)], dtype=np.float16)),
-        lambda: pa.array([draw.choice([float("nan"), float("inf"), -0.0, 1e308]) for _ in range(rows)]),
-        lambda: pa.array([date(draw.choice([1, 1970, 2021, 9999]), 1, 1) for _ in range(rows)]),
-        lambda: pa.array([draw.randrange(-(2**62), 2**62) for _ in range(rows)], pa.timestamp("us")),
-        lambda: pa.array([datetime(2021, 1, 1)] * rows, pa.timestamp("ns", "Europe/Paris")),
-        lambda: pa.array([draw.randrange(86400) for _ in range(rows)], pa.time32("s")),
-        lambda: pa.array([draw.randrange(10**6) for _ in range(rows)], pa.duration("ms")),
-        lambda: pa.array([bytes([draw.randrange(256)]) * 5 for _ in range(rows)], pa.binary()),
-        lambda: pa.array([bytes(16)] * rows, pa.binary(16)),
-        lambda: pa.array([draw.choice([True, False, None]) for _ in range(rows)]),
-        lambda: pa.array(["\ufffd\u0000" * draw.randrange(3) for _ in range(rows)], pa.large_string()),
-    )
-    return draw.choice(kinds)()
-
-
 def odd_parquet(number, folder):
     """A Parquet file with columns of any type, odd names, or changed bytes: measured, drafted, checked."""
     draw, place = rng("parquet", number), Path(folder)
@@ -196,7 +161,7 @@ def odd_parquet(number, folder):
     values = tables.table(rows)
     columns = {name: pa.array(cells) for name, cells in values.items()}
     for name in draw.sample(list(columns), draw.randint(1, 4)):
-        columns[draw.choice([name, name, name.upper(), "", "a\nb", '"', "unit"])] = _odd_column(draw, rows)
+        columns[draw.choice([name, name, name.upper(), "", "a\nb", '"', "unit"])] = odd_column(draw, rows)
     compression = draw.choice(["snappy", "none", "gzip", "zstd"])
     try:
         parquet.write_table(pa.table(columns), place / "data.parquet", compression=compression)
@@ -346,4 +311,5 @@ KINDS = {
     "ledger": ledger,
     "workload": workload,
     "command": command,
+    **linked_kinds.KINDS,
 }

@@ -16,30 +16,36 @@ import resource
 import shutil
 import signal
 import sys
+import tempfile
 import time
+import traceback
 from dataclasses import dataclass
+from pathlib import Path
+
+from fuzz.promises import broken, charges, files
 
 MEMORY = 2 * 10**9
 BACKSTOP = 8 * 10**9
 """What a fork may allocate before the kernel refuses it, for the sake of the machine."""
-SECONDS = 60
+SECONDS = 30
 CHUNK = 1000
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How one input ended: the exit code (negative: killed), seconds, resident memory in bytes, and what was said."""
+    """How one input ended: the exit code (negative: killed), seconds, resident memory in bytes, what was said, and which promise was broken."""
 
     number: int
     code: int
     seconds: float
     memory: int
     said: str
+    broken: str = ""
 
     @property
     def fault(self):
         """Whether this must not happen."""
-        return self.code not in (0, 2, 3) or self.seconds > SECONDS or self.memory > MEMORY
+        return self.code not in (0, 2, 3) or self.seconds > SECONDS or self.memory > MEMORY or bool(self.broken)
 
 
 def run_all(numbers, case, *, folder):
@@ -105,11 +111,11 @@ def _run(number, case, place):
     os.chdir(place)
     os.environ["SUNDOG_LEDGER"] = os.path.join(place, "ledger.sqlite")
     _forget_peak()
-    code, said = 0, ""
+    code, said, wrong = 0, "", ""
     start = time.process_time()  # of the processor, by all threads: the machine may be busy with other work
-    for arguments in case(number, place):
-        code, said = _command(arguments)
-        if code not in (0, 2, 3):
+    for door in case(number, place):
+        code, said, wrong = _through(door, Path(place))
+        if code not in (0, 2, 3) or wrong:
             break
     return {
         "number": number,
@@ -117,7 +123,15 @@ def _run(number, case, place):
         "seconds": time.process_time() - start,
         "memory": _peak(),
         "said": said[-2000:],
+        "broken": wrong,
     }
+
+
+def _through(door, place):
+    """The exit code of a command line or of a call in Python, what was said, and which promise was broken."""
+    given, before = files(place), charges(place / "ledger.sqlite")
+    code, said = _call(door) if callable(door) else _command(door)
+    return code, said, broken(code, said, place=place, given=given, before=before)
 
 
 def _forget_peak():
@@ -134,13 +148,51 @@ def _peak():
 def _command(arguments):
     from sundog.cli.app import main
 
-    heard = io.StringIO()
     before, sys.argv = sys.argv, ["sundog", *map(str, arguments)]
     try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(heard):
+        with _heard() as heard:
             main()
         return 0, heard.getvalue()
     except SystemExit as ended:
         return ended.code or 0, heard.getvalue()
     finally:
         sys.argv = before
+
+
+def _call(door):
+    """What Python users call: the errors that they see, with the exit code that the command line gives them."""
+    from sundog.errors import UserError, failure
+
+    try:
+        with _heard() as heard:
+            door()
+        return 0, heard.getvalue()
+    except UserError as error:
+        return error.exit_code, heard.getvalue() + "".join(_words(error))
+    except Exception as error:
+        return failure(error)[1], heard.getvalue() + "".join(traceback.format_exception(error))
+
+
+def _words(error):
+    """What an exception says, and those behind it: a notebook shows them, or keeps them."""
+    while error is not None:
+        yield f"{error}\n"
+        error = error.__cause__ or error.__context__
+
+
+@contextlib.contextmanager
+def _heard():
+    """Everything that is printed, logged or warned of, by Python and by the libraries below it."""
+    heard = io.StringIO()
+    with tempfile.TemporaryFile() as below, contextlib.redirect_stdout(heard), contextlib.redirect_stderr(heard):
+        kept = [(number, os.dup(number)) for number in (1, 2)]
+        for number, _ in kept:
+            os.dup2(below.fileno(), number)
+        try:
+            yield heard
+        finally:
+            for number, copy in kept:
+                os.dup2(copy, number)
+                os.close(copy)
+            below.seek(0)
+            heard.write(below.read().decode("utf-8", errors="replace"))

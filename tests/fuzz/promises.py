@@ -1,0 +1,54 @@
+"""What an input must not bring about besides a crash: words that quote a private row, and a charge for what was refused.
+
+Every private table of linked tables that is made here carries `SECRET` in its cells and keys, as text and as a number; neither
+stands in any schema, so no message, log, file name or file may have it, whatever a command does.
+"""
+
+import contextlib
+import json
+import sqlite3
+import unicodedata
+
+SECRET = "qzxvkj"
+SECRET_NUMBER = 7302196845
+_MARKS = (SECRET, str(SECRET_NUMBER))
+
+
+def broken(code, said, *, place, given, before):
+    """What is wrong with a command that ended: a few words, or none. `given`: the files it found; `before`: its ledger's charges."""
+    after = charges(place / "ledger.sqlite")
+    if "Traceback (most recent call last)" in said:
+        return "a traceback"
+    if _quotes(said):
+        return "a message quotes a private row"
+    if code and None not in (before, after) and after > before:
+        return f"exit code {code} after a charge"
+    if leaks := [path.name for path in files(place) - given if _quotes(path.name) or _holds(path)]:
+        return f"a private row stands in {leaks[0]!a}"
+    return ""
+
+
+def files(place):
+    """All files in a folder and below it."""
+    return {path for path in place.rglob("*") if path.is_file()}
+
+
+def charges(ledger):
+    """How many charges a ledger holds; None where it cannot be read."""
+    if not ledger.is_file():
+        return 0
+    try:
+        with contextlib.closing(sqlite3.connect(f"{ledger.as_uri()}?mode=ro", uri=True)) as connection:
+            bodies = [json.loads(body) for (body,) in connection.execute("SELECT body FROM entries")]
+        return sum(bool(body["rho"] or body["delta"]) for body in bodies)
+    except (sqlite3.Error, ValueError, TypeError, KeyError):  # a forged ledger
+        return None
+
+
+def _quotes(text):
+    plain = unicodedata.normalize("NFKC", text).lower()
+    return any(mark in plain for mark in _MARKS)
+
+
+def _holds(path):
+    return _quotes(path.read_bytes().decode("utf-8", errors="replace"))
