@@ -15,7 +15,7 @@ from fuzz.mutations import mutate_bytes
 from fuzz.packages import TABLES
 from fuzz.promises import SECRET, SECRET_NUMBER
 
-KEYS = {"patients": ("id",), "visits": ("number", "patient"), "tests": ("visit",), "kin": ("patient",)}
+KEYS = {"patients": ("id",), "visits": ("number", "patient"), "tests": ("patient", "visit"), "kin": ("patient",)}
 NASTY_KEYS = (
     *(
         None,
@@ -90,6 +90,7 @@ def sound(draw, *, patients=5):
             "fee": [draw.choice(["1.5", "0", "", str(SECRET_NUMBER)]) for _ in visits],
         },
         "tests": {
+            "patient": [patient for _, patient, _ in visits],
             "visit": [number for number, _, _ in visits],
             "kind": [draw.choice(["blood", "scan", SECRET]) for _ in visits],
             "good": [draw.choice(["true", "false", "", SECRET]) for _ in visits],

@@ -17,7 +17,7 @@ PACKAGE = "datapackage.json"
 def package(number, folder):
     """A malformed package over sound tables: checked, planned, and spent on."""
     draw, place = rng("package", number), Path(folder)
-    document = packages.bare() if draw.random() < 0.1 else packages.sound()
+    document = packages.any_of(draw)
     if draw.random() < 0.25:
         (place / PACKAGE).write_bytes(packages.text_of(draw, document))
     else:
@@ -45,9 +45,9 @@ def _spending(draw, data):
 def linked_tables(number, folder):
     """Malformed tables of a sound package, as files, in a database, or with nasty keys."""
     draw, place = rng("linked-tables", number), Path(folder)
-    document = packages.bare(paths=False) if draw.random() < 0.2 else packages.sound(paths=False)
+    document = packages.any_of(draw, paths=False)
     tables = linked_files.nasty(draw, linked_files.sound(draw))
-    if document == packages.bare(paths=False):
+    if packages.is_bare(document):
         tables.pop("patients")
     damaged = draw.random() < 0.4
     where = _written(draw, place, tables, damaged=damaged)
@@ -93,7 +93,9 @@ def _released():
             measured.append(Measurement(query, values, 2.5 * query.scale, f"ward#{len(measured)}"))
     payments = tuple(Payment(each.receipt, "gaussian", "x", 0.01, 0.0, {"cells": 3}) for each in measured)
     unit = PrivacyUnit("add-remove", "patients.id", 1, below=True)
-    guarantee = Guarantee(unit, "zcdp", 0.01 * len(measured), epsilon=9.0, delta=1e-6)
+    guarantee = Guarantee(
+        unit, "zcdp", 0.01 * len(measured), epsilon=9.0, delta=1e-6, keys={"patients": "checked", "visits": "ensured"}
+    )
     return Released(schema, tuple(measured), guarantee, payments=payments, dataset="ward", noise="n").to_json()
 
 
@@ -312,9 +314,9 @@ def linked_command(number, folder):
 def linked_frames(number, folder):
     """Frames of any library, with columns of any type and nasty keys, given to Python; or what is no frame at all."""
     draw = rng("linked-frames", number)
-    document = packages.malformed(draw, packages.sound()) if draw.random() < 0.2 else packages.sound()
-    bare = draw.random() < 0.2
-    document = packages.bare() if bare else document
+    document = packages.any_of(draw)
+    bare = packages.is_bare(document)
+    document = packages.malformed(draw, document) if draw.random() < 0.2 else document
     tables = linked_files.sound(draw) if draw.random() < 0.2 else linked_files.nasty(draw, linked_files.sound(draw))
     frames = {name: _frame(draw, table) for name, table in tables.items() if not (bare and name == "patients")}
     if draw.random() < 0.15:
@@ -393,8 +395,8 @@ def _evaluated(document, frames):
 def linked_studio(number, folder):
     """A malformed package or malformed tables in the studio: its pages, its plan, and at times a run."""
     draw, place = rng("linked-studio", number), Path(folder)
-    document = packages.malformed(draw, packages.sound()) if draw.random() < 0.5 else packages.sound()
-    dump(place / PACKAGE, document)
+    document = packages.any_of(draw)
+    dump(place / PACKAGE, packages.malformed(draw, document) if draw.random() < 0.5 else document)
     tables = linked_files.sound(draw)
     for name, table in (tables if draw.random() < 0.5 else linked_files.nasty(draw, tables)).items():
         linked_files.write_csv(draw, place / f"{name}.csv", table)

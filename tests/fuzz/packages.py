@@ -91,6 +91,31 @@ def bare(*, paths=True):
     return document
 
 
+def carried(*, paths=True, composite=True):
+    """The same with the root's key in every row, by keys of two fields or by a field that is named so."""
+    document = sound(paths=paths)
+    visits, tests = document["resources"][1:3]
+    tests["schema"]["fields"].insert(0, key("patient", "string"))
+    if composite:
+        visits["schema"]["primaryKey"] = ["patient", "number"]
+        reference = {"resource": "visits", "fields": ["patient", "number"]}
+        tests["schema"]["foreignKeys"] = [{"fields": ["patient", "visit"], "reference": reference}]
+    else:
+        tests["unitKey"] = "patient"
+    return document
+
+
+def any_of(draw, *, paths=True):
+    """One of the sound packages."""
+    made = draw.choice([sound, sound, sound, bare, carried, lambda paths: carried(paths=paths, composite=False)])
+    return made(paths=paths)
+
+
+def is_bare(document):
+    """Whether the root has no table of its own."""
+    return len(document["resources"][0]["schema"]["fields"]) == 1
+
+
 def malformed(draw, document):
     """A copy with wrong keys, references, bounds, names or constraints, or with anything at any place."""
     if draw.random() < 0.4:
