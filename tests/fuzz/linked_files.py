@@ -1,5 +1,6 @@
 """Private tables of the package in packages.py: small sound ones whose cells and keys carry a secret, nasty ones, and files of every kind."""
 
+import contextlib
 import csv
 import gzip
 import io
@@ -244,6 +245,9 @@ def write_duckdb(draw, path, tables, *, damaged=False):
                 connection.register("given", pa.table({"id": [SECRET]}))
             connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM given')
             connection.unregister("given")
+            if draw.random() < 0.2:
+                with contextlib.suppress(duckdb.Error):  # its keys are not unique
+                    connection.execute(f'ALTER TABLE "{name}" ADD PRIMARY KEY ("{next(iter(table))}")')
         if damaged:
             _spoil(draw, connection, list(tables), failing=f"CAST('{SECRET}' || random() AS INTEGER)")
     if damaged and draw.random() < 0.4:
@@ -284,13 +288,18 @@ def write_sqlite(draw, path, tables, *, damaged=False):
     for name, table in tables.items():
         columns = list(dict.fromkeys(column.lower().replace('"', "") or "nothing" for column in table))
         kinds = [draw.choice(["TEXT", "INTEGER", "REAL", "BLOB", "", "DATE"]) for _ in columns]
+        kinds[0] += draw.choice(
+            ["", "", " PRIMARY KEY", " UNIQUE NOT NULL", " UNIQUE"]
+        )  # which NULL, 1 and '1' may satisfy
         declared = ", ".join(f'"{column}" {kind}' for column, kind in zip(columns, kinds, strict=True))
         connection.execute(f'CREATE TABLE "{name}" ({declared})')
         rows = max(map(len, table.values()), default=0)
         cells = [[*each, *[None] * (rows - len(each))] for each in list(table.values())[: len(columns)]]
         for row in zip(*cells, strict=True):
             marks = ", ".join("?" for _ in row)
-            connection.execute(f'INSERT INTO "{name}" VALUES ({marks})', [_storable(draw, cell) for cell in row])
+            with contextlib.suppress(sqlite3.IntegrityError):  # a text in INTEGER PRIMARY KEY
+                held = [_storable(draw, cell) for cell in row]
+                connection.execute(f'INSERT OR IGNORE INTO "{name}" VALUES ({marks})', held)
     if damaged:
         _spoil(draw, connection, list(tables), failing=f"abs(-9223372036854775808) || '{SECRET}'")
     connection.close()

@@ -11,17 +11,19 @@ import unicodedata
 
 SECRET = "qzxvkj"
 SECRET_NUMBER = 7302196845
+READING = "the engine failed while reading it"
+"""What may be said after a charge of a flat table: it is read for the first time while it is counted. Linked ones are read before."""
 _MARKS = (SECRET, str(SECRET_NUMBER))
 
 
 def broken(code, said, *, place, given, before):
-    """What is wrong with a command that ended: a few words, or none. `given`: the files it found; `before`: its ledger's charges."""
+    """What is wrong with a command that ended: a few words, or none. `given`: the files it found; `before`: the charges in its ledger."""
     after = charges(place / "ledger.sqlite")
     if "Traceback (most recent call last)" in said:
         return "a traceback"
     if _quotes(said):
         return "a message quotes a private row"
-    if code and None not in (before, after) and after > before:
+    if code and None not in (before, after) and len(after) > len(before) and not (READING in said and not after[-1]):
         return f"exit code {code} after a charge"
     if leaks := [path.name for path in files(place) - given if _quotes(path.name) or _holds(path)]:
         return f"a private row stands in {leaks[0]!a}"
@@ -34,13 +36,13 @@ def files(place):
 
 
 def charges(ledger):
-    """How many charges a ledger holds; None where it cannot be read."""
+    """Of every charge in a ledger whether it is for linked tables; None where it cannot be read."""
     if not ledger.is_file():
-        return 0
+        return []
     try:
         with contextlib.closing(sqlite3.connect(f"{ledger.as_uri()}?mode=ro", uri=True)) as connection:
             bodies = [json.loads(body) for (body,) in connection.execute("SELECT body FROM entries")]
-        return sum(bool(body["rho"] or body["delta"]) for body in bodies)
+        return [bool(body["unit"]["below"]) for body in bodies if body["rho"] or body["delta"]]
     except (sqlite3.Error, ValueError, TypeError, KeyError):  # a forged ledger
         return None
 

@@ -1,7 +1,7 @@
 """Fuzz the command line: `python tests/fuzz/run.py [--inputs 10000] [--kinds schema released ...]`, run by `make audit`.
 
-Every input ends in a result or in a message: exit code 0, 2 or 3, within 60 seconds and 2 GB. Input N of a kind is the same
-on every machine. The counts are kept in a file after every chunk, so that a run that was stopped (or ran out of `--minutes`)
+Every input ends in a result or in a message: exit code 0, 2 or 3, within 30 seconds and 2 GB; no message quotes a private row,
+and what is refused is not charged (promises.py). Input N of a kind is the same on every machine. The counts are kept in a file after every chunk, so that a run that was stopped (or ran out of `--minutes`)
 goes on where it was; `--fresh` starts over, `--again` runs only what failed. What failed is named by kind and number, and
 `--first NUMBER --inputs 1 --show` runs one of them without touching the counts.
 """

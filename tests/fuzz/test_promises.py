@@ -2,7 +2,7 @@
 
 import pytest
 
-from fuzz.promises import SECRET, SECRET_NUMBER, broken, charges, files
+from fuzz.promises import READING, SECRET, SECRET_NUMBER, broken, charges, files
 from fuzz.worker import _call, _command
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
@@ -10,7 +10,7 @@ from sundog.private.accountant import Charge
 from sundog.private.ledger import Ledger
 
 
-def found(place, *, code=2, said="Error: no.", given=frozenset(), before=0):
+def found(place, *, code=2, said="Error: no.", given=frozenset(), before=()):
     return broken(code, said, place=place, given=set(given), before=before)
 
 
@@ -33,14 +33,17 @@ def test_files_and_names_that_quote_a_row_are_seen_unless_they_were_given(tmp_pa
     assert SECRET in found(tmp_path, given={held})
 
 
-def test_a_charge_for_what_was_refused_is_seen_and_a_disclosure_is_none(tmp_path):
+@pytest.mark.parametrize("column", [None, "homes.id"])
+def test_a_charge_for_what_was_refused_is_seen_and_a_disclosure_is_none(column, tmp_path):
     book = Ledger(tmp_path / "ledger.sqlite")
     book.disclose("d", "keys checked")
     book.set_limit("d", epsilon=1.0, delta=1e-6)
-    assert charges(book.path) == 0
-    book.charge("d", [Charge("gaussian", 0.001, label="x")], unit=PrivacyUnit("replace"))
+    assert charges(book.path) == []
+    below = column is not None
+    book.charge("d", [Charge("gaussian", 0.001, label="x")], unit=PrivacyUnit("replace", column, below=below))
     assert found(tmp_path) == "exit code 2 after a charge"
-    assert found(tmp_path, before=1) == found(tmp_path, code=0) == ""
+    assert (found(tmp_path, said=f"x: {READING}.") != "") == below
+    assert found(tmp_path, before=charges(book.path)) == found(tmp_path, code=0) == ""
     book.path.write_bytes(b"no ledger")
     assert charges(book.path) is None
 
