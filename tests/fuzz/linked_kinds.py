@@ -330,21 +330,17 @@ def linked_frames(number, folder):
 
 
 def _frame(draw, table):
-    """The columns as pandas, polars, Arrow or a dictionary; with object cells, an index, or categories in pandas."""
+    """The columns as pandas, polars, Arrow or a dictionary; with object cells, an index, or a name for all columns in pandas."""
     import pandas as pd
 
     made = linked_files.arrow_table(draw, table)
     rows = made.num_rows
-    return draw.choice(
+    objects = {name: [*cells, *[None] * (rows - len(cells))] for name, cells in table.items()}
+    build = draw.choice(
         [
             made.to_pandas,
             lambda: made.to_pandas().set_index(made.to_pandas().columns[0]),
-            lambda: pd.DataFrame(
-                {
-                    name: pd.Series([*cells, *[None] * (rows - len(cells))], dtype=object)
-                    for name, cells in table.items()
-                }
-            ),
+            lambda: pd.DataFrame(objects, dtype=object),
             lambda: made.to_pandas().set_axis([made.column_names[0]] * made.num_columns, axis=1),
             lambda: _polars(made),
             lambda: _polars(made).lazy(),
@@ -353,7 +349,11 @@ def _frame(draw, table):
             lambda: dict(table),
             lambda: {name: np.array(cells, dtype=object) for name, cells in table.items()},
         ]
-    )()
+    )
+    try:
+        return build()
+    except NotImplementedError:  # a type that the library does not take
+        return made
 
 
 def _polars(made):

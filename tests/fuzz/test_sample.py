@@ -40,6 +40,33 @@ def test_readers_refuse_in_words_or_read(part):
                 read(document)
 
 
+def _unchecked(monkeypatch):
+    """Tables are read for the first time after the charge."""
+    monkeypatch.setattr("sundog.sources.linked.LinkedSource.check_keys", lambda self: None)
+
+
+def _quoting(monkeypatch):
+    """A refusal that quotes the keys which it is about."""
+
+    def refuse(table, keys):
+        raise UserError(f"table {table.name!r}: found {keys.to_pylist()}.")
+
+    monkeypatch.setattr("sundog.sources.linked.refuse_repeated", refuse)
+
+
+@pytest.mark.parametrize(
+    ("mutant", "number", "seen"),
+    [(_unchecked, 8, "exit code 2 after a charge"), (_quoting, 4, "a message quotes a private row")],
+)
+def test_a_wrong_program_is_seen(mutant, number, seen, monkeypatch):
+    (sound,) = fuzz("linked-tables", [number])
+    assert not sound.fault
+    mutant(monkeypatch)
+    (wrong,) = fuzz("linked-tables", [number])
+    assert wrong.broken == seen
+    assert wrong.fault
+
+
 def test_a_fault_is_seen():
     """Exit 1, a crash, too long and too much memory are faults; the three exit codes are not."""
     for code in (0, 2, 3):
@@ -47,8 +74,9 @@ def test_a_fault_is_seen():
     for ended in (
         Ended(0, 1, 1.0, 0, ""),
         Ended(0, -11, 0.0, 0, ""),
-        Ended(0, 0, 61.0, 0, ""),
+        Ended(0, 0, 31.0, 0, ""),
         Ended(0, 2, 1.0, 3 * 10**9, ""),
+        Ended(0, 2, 1.0, 0, "", broken="a traceback"),
     ):
         assert ended.fault
 
