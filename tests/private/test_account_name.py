@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import sundog
 from sundog import Ledger, Schema, Synthesizer, UserError, adjust, evaluate_tables
 from sundog.private.account_name import account_name, checked_name
 
@@ -93,6 +94,111 @@ def test_every_command_charges_the_same_account(tmp_path, command):
     )
     assert "charged to 'people'" in other
     assert Ledger().accounts() == ["people"]
+
+
+FULL = [{"name": "x", "type": "integer", "constraints": {"minimum": 0}}]
+BUDGET = ("--epsilon", "1", "--delta", "1e-6")
+COMMANDS = {
+    "synthesize": ("synthesize", "DATA", "--schema", "SCHEMA", *BUDGET, "-o", "out"),
+    "dry run": ("synthesize", "DATA", "--schema", "SCHEMA", *BUDGET, "--dry-run"),
+    "measure": ("measure", "DATA", "--schema", "SCHEMA", *BUDGET, "-o", "m.json"),
+    "draft": ("schema", "draft", "DATA", "-o", "d.json"),
+    "complete": ("schema", "complete", "DATA", "--schema", "GAPS", *BUDGET, "-o", "c.json"),
+    "check": ("check", "DATA", "--schema", "SCHEMA"),
+    "evaluate": ("evaluate", "--real", "DATA", "--synthetic", "absent.csv", "--schema", "SCHEMA"),
+    "audit": ("audit", "release", "--real", "DATA", "--synthetic", "absent.csv", "--schema", "SCHEMA"),
+    "adjust": ("adjust", "absent.csv", "--schema", "SCHEMA", "--real", "DATA", *BUDGET, "--measures", "marginals: x", "-o", "a"),
+    "linked": ("synthesize", "absent", "--schema", "PACKAGE", *BUDGET, "--dataset", "patientsl"),
+    "linked evaluate": ("evaluate", "--real", "absent", "--synthetic", "absent", "--schema", "PACKAGE", "--dataset", "patientsl"),
+    "linked check": ("check", "absent", "--schema", "PACKAGE", "--dataset", "patientsl"),
+    "limit": ("ledger", "limit", "patientsl", *BUDGET),
+}  # fmt: skip
+PACKAGE = {
+    "resources": [
+        {"name": "homes", "schema": {"primaryKey": "id", "fields": [{"name": "id", "type": "integer"}, *FIELDS]}},
+    ],
+}
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    """Schemas in a folder without a table: a command that opened one would say that it is missing."""
+    for name, document in (("SCHEMA", {"fields": FIELDS}), ("GAPS", {"fields": FULL}), ("PACKAGE", PACKAGE)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(document))
+    monkeypatch.chdir(tmp_path)
+    Ledger().disclose("patients1", "a look")
+    return Ledger().export()
+
+
+def _given(words, data="patientsl.csv"):
+    places = {"DATA": data, **{name: f"{name}.json" for name in ("SCHEMA", "GAPS", "PACKAGE")}}
+    return [places.get(word, word) for word in words]
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS.keys())
+def test_every_command_refuses_a_look_alike_before_it_reads_or_writes_anything(world, command, words, tmp_path):
+    there = sorted(tmp_path.iterdir())
+    said = command(*_given(words), code=2)
+    assert "looks like that of 'patients1'" in said
+    assert "--new-account" in said
+    assert Ledger().export() == world
+    assert sorted(tmp_path.iterdir()) == there
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS.keys())
+def test_every_command_goes_on_with_a_new_account(world, command, words):
+    """It then fails at the missing file, or does its work."""
+    said = command(*_given(words), "--new-account", code=0 if words[0] == "ledger" or "--dry-run" in words else 2)
+    assert "looks like" not in said
+    assert Ledger().accounts() == (["patients1", "patientsl"] if words[0] == "ledger" else ["patients1"])
+
+
+def test_two_files_of_similar_names_have_one_account_or_two_that_were_asked_for(world, command, tmp_path):
+    for name in ("patients1.csv", "patientsl.csv"):
+        (tmp_path / name).write_text("x\n" + "true\nfalse\n" * 20)
+    words = COMMANDS["measure"]
+    command(*_given(words, "patients1.csv"))
+    command(*_given(words, "patientsl.csv"), "--force", code=2)
+    command(*_given(words, "patientsl.csv"), "--force", "--dataset", "patients1")
+    assert Ledger().accounts() == ["patients1"]
+    command(*_given(words, "patientsl.csv"), "--force", "--new-account")
+    command(*_given(words, "patientsl.csv"), "--force")
+    assert Ledger().accounts() == ["patients1", "patientsl"]
+
+
+def _doors(**more):
+    """What Python offers, with a look-alike's name and no table."""
+    schema = Schema.from_json({"fields": FIELDS})
+    package = sundog.Synthesizer
+    options = {"dataset": "patientsl", **more}
+    absent = {"schema": schema, **options}
+    return {
+        "Synthesizer": lambda: package(schema, rho=0.1, **options),
+        "Synthesizer of linked tables": lambda: package(PACKAGE, rho=0.1, **options),
+        "adjust": lambda: adjust(TABLE, "marginals: x", real="absent.csv", rho=0.1, **absent),
+        "evaluate_tables": lambda: evaluate_tables("absent.csv", {"a": "absent.csv"}, **absent),
+        "evaluate_linked": lambda: sundog.evaluate_linked("absent", "absent", schema=PACKAGE, **options),
+        "audit_release": lambda: sundog.audit_release("absent.csv", "absent.csv", **absent),
+        "check_table": lambda: sundog.check_table("absent.csv", schema, **options),
+        "draft_schema": lambda: sundog.draft_schema("absent.csv", **options),
+    }
+
+
+@pytest.mark.parametrize("door", _doors())
+def test_every_door_of_python_refuses_a_look_alike(world, door):
+    with pytest.raises(UserError, match=r"looks like that of 'patients1'.*new_account=True in Python"):
+        _doors()[door]()
+    assert Ledger().export() == world
+    assert "looks like" not in _refusal(_doors(new_account=True)[door])
+
+
+def _refusal(call):
+    """What is said where it fails, at an absent table."""
+    try:
+        call()
+    except UserError as error:
+        return str(error)
+    return ""
 
 
 @pytest.fixture

@@ -290,7 +290,17 @@ def test_two_spellings_of_one_name_are_one_account(ledger, first, second):
 
 def test_there_is_no_way_back(used):
     offered = {name for name in dir(Ledger) if not name.startswith("_")}
-    assert offered == {"account", "accounts", "charge", "check", "disclose", "export", "known", "set_limit"}
+    assert offered == {
+        "account",
+        "accounts",
+        "charge",
+        "check",
+        "check_name",
+        "disclose",
+        "export",
+        "known",
+        "set_limit",
+    }
     connection = sqlite3.connect(used.path)
     for statement in ("DELETE FROM entries", "UPDATE entries SET body = ''"):
         with pytest.raises(sqlite3.IntegrityError, match="never"):

@@ -552,3 +552,19 @@ def test_the_steps_of_a_job_are_sent_as_events(client, data, tmp_path):
 def test_troubles_within_a_page_take_the_place_of_the_piece(client, tmp_path):
     asked = client.post("/browse", data={"folder": str(tmp_path / "nowhere")}, headers={"hx-request": "true"})
     assert (asked.status_code, "cannot be read" in asked.text, "<html" in asked.text) == (200, True, False)
+
+
+def test_an_account_that_looks_like_another_is_opened_only_where_that_is_said(client, tmp_path, data):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.disclose("visits1", "a look")
+    given = {"data": str(data), "dataset": "visitsl"}
+    refused = client.post("/tables", data=given)
+    assert refused.status_code == 422
+    assert "looks like that of &#39;visits1&#39;" in refused.text
+    at = place_of(client.post("/tables", data=given | {"new_account": "yes"}))
+    client.post(f"{at}/schema/draft")
+    assert ledger.accounts() == ["visits1", "visitsl"]
+    other = place_of(client.post("/tables", data={"data": str(data), "dataset": "visits1"}))
+    changed = client.post(f"{other}/change", data={"data": str(data), "dataset": "Visits1"})
+    assert changed.status_code == 422
+    assert "looks like that of &#39;visits1&#39;" in changed.text

@@ -205,6 +205,7 @@ def adjust(  # noqa: D417 - what the other arguments mean is added from where th
     weights: str | None = None,
     seed: int = 0,
     ledger: str | Path | None = None,
+    new_account: bool = False,
     accept_unreviewed: bool = False,
     confirmed: bool = False,
     rows_about: int | None = None,
@@ -231,8 +232,9 @@ def adjust(  # noqa: D417 - what the other arguments mean is added from where th
     privacy = Privacy(epsilon, delta, rho, neighbours, unit, rows_per_unit)
     curator = None
     if real is not None:
+        account = Charged(ledger, dataset, new_account).account(public.name, before=before)
+        charged = Charged(ledger, account, new_account)
         held = PrivateTable(real, dialect=public.dialect)
-        charged = Charged(ledger, Charged(dataset=dataset).account(public.name, before=before))
         consent = Consent(confirmed, rows_about, accept_unreviewed)
         terms = measuring_terms(noise, measures, purpose=purpose)
         curator = curator_for(held, public, privacy=privacy, charged=charged, consent=consent, terms=terms)

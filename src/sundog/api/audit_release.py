@@ -18,6 +18,7 @@ from typing import Any
 
 from sundog.api.audit_mechanism import points_of
 from sundog.api.following import following
+from sundog.api.options import Charged
 from sundog.audit.bounds import Points
 from sundog.audit.game import Attack, Game, game_of
 from sundog.audit.guidance import inference, linkability, singling_out
@@ -26,7 +27,6 @@ from sundog.domain import Schema
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError
 from sundog.evaluate.reading import check_synthetic, open_synthetic, read_synthetic
-from sundog.private.account_name import account_name
 from sundog.private.accountant import Budget
 from sundog.private.disclose import BRAND, disclose_rows
 from sundog.private.ledger import Ledger
@@ -101,6 +101,7 @@ def audit_release(
     targets: int = TARGETS,
     dataset: str | None = None,
     ledger: Ledger | str | Path | None = None,
+    new_account: bool = False,
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> ReleaseAudit:
@@ -117,10 +118,13 @@ def audit_release(
         targets: how many people are attacked, in the table and outside it.
         dataset: the ledger's account; by default the schema's name.
         ledger: the ledger, or its path.
+        new_account: open a new account although its name looks like that of an existing one.
         seed: draws the targets.
         progress: called with what is going on.
     """
     public = Schema.of(schema)
+    charged = Charged.to(ledger, dataset, new_account=new_account)
+    account = charged.account(public.name)
     whole_number("targets", targets, least=10)
     wanted = _secrets(public, secrets)
     source = open_synthetic(synthetic, public)
@@ -129,8 +133,7 @@ def audit_release(
     if test is not None:
         held["an audit (held-out rows)"] = PrivateTable(test, dialect=public.dialect)
     made = read_synthetic(source, public, name="synthetic")
-    opened = ledger if isinstance(ledger, Ledger) else Ledger(None if ledger is None else Path(ledger))
-    account = account_name(dataset, schema=public.name)
+    opened = charged.open_ledger()
     rows = [
         disclose_rows(table, public, purpose=purpose, dataset=account, ledger=opened) for purpose, table in held.items()
     ]

@@ -36,6 +36,7 @@ def check_table(
     rows_per_unit: int = 1,
     dataset: str | None = None,
     ledger: str | Path | None = None,
+    new_account: bool = False,
     sql: str | None = None,
 ) -> TableCheck | LinkedCheck:
     """Count the cells by how they were read: understood, missing, unreadable, clamped, no listed label; lines; keys; rows per unit.
@@ -49,9 +50,10 @@ def check_table(
         rows_per_unit: how many rows of one unit would be used at most.
         dataset: the ledger's account; default: the schema's name, else the file's name.
         ledger: the path of the ledger; default: in your data directory, or $SUNDOG_LEDGER.
+        new_account: open a new account although its name looks like that of an existing one.
         sql: what to read from a database.
     """
-    public, charged = declared(schema), Charged(ledger, dataset)
+    public, charged = declared(schema), Charged(ledger, dataset, new_account)
     path = data if isinstance(data, str | Path) else None
     if isinstance(public, LinkedSchema):
         if unit is not None or rows_per_unit != 1 or sql is not None:

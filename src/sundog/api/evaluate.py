@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sundog.api.evaluation import Evaluation, TableScores
+from sundog.api.options import Charged
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
@@ -25,7 +26,6 @@ from sundog.evaluate.baselines import CEILING, FLOOR, bootstrap, halves, indepen
 from sundog.evaluate.learning import available
 from sundog.evaluate.reading import SyntheticTable, check_synthetic, open_synthetic, read_synthetic, restricted
 from sundog.evaluate.violations import ConstraintViolations
-from sundog.private.account_name import account_name
 from sundog.private.disclose import BRAND, disclose_rows
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable
@@ -61,6 +61,7 @@ def evaluate_tables(
     released: Released | None = None,
     dataset: str | None = None,
     ledger: Ledger | str | Path | None = None,
+    new_account: bool = False,
     common_columns: bool = False,
     learning: bool | None = None,
     analyses: Sequence[str] = (),
@@ -77,6 +78,7 @@ def evaluate_tables(
         released: a release whose queries are the workload.
         dataset: the ledger's account; by default the schema's name.
         ledger: the ledger, or its path.
+        new_account: open a new account although its name looks like that of an existing one.
         common_columns: compare only the columns that all tables have, instead of refusing.
         learning: train models (needs scikit-learn); by default where it is installed.
         analyses: the analyses to do on both tables, such as "income ~ age + sex" (`sundog help evaluation`); by default every
@@ -86,6 +88,8 @@ def evaluate_tables(
     """
     told = progress or _silent
     public = Schema.of(schema)
+    charged = Charged.to(ledger, dataset, new_account=new_account)
+    account = charged.account(public.name)
     if not synthetic:
         raise UserError("evaluate: no synthetic table was given; give at least one.")
     if learning:
@@ -104,8 +108,7 @@ def evaluate_tables(
     questions = _questions(public, analyses=analyses, released=released, learning=learning, seed=seed)
     told("reading")
     tables = [read_synthetic(source, public, name=name) for name, source in sources.items()]
-    opened = ledger if isinstance(ledger, Ledger) else Ledger(None if ledger is None else Path(ledger))
-    account = account_name(dataset, schema=public.name)
+    opened = charged.open_ledger()
     rows = [
         disclose_rows(table, public, purpose=purpose, dataset=account, ledger=opened) for purpose, table in held.items()
     ]

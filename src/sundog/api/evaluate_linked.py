@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sundog.api.linked import located
+from sundog.api.options import Charged
 from sundog.api.writing import linked_name
 from sundog.domain import Schema
 from sundog.domain.linked.reading import declared
@@ -16,7 +17,6 @@ from sundog.domain.linked.views import LinkedSchema
 from sundog.errors import UserError
 from sundog.evaluate.linked import LinkedScore, Viewed, linked_scores
 from sundog.evaluate.reading import open_synthetic
-from sundog.private.account_name import account_name
 from sundog.private.disclose import BRAND, disclose_views
 from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTables
@@ -74,6 +74,7 @@ def evaluate_linked(
     schema: Schema | Mapping[str, Any] | str | Path,
     dataset: str | None = None,
     ledger: Ledger | str | Path | None = None,
+    new_account: bool = False,
     learning: bool | None = None,
     seed: int = 0,
 ) -> LinkedEvaluation:
@@ -85,20 +86,21 @@ def evaluate_linked(
         schema: the Data Package, a document or the path of one.
         dataset: the ledger's account; by default the package's name.
         ledger: the ledger, or its path.
+        new_account: open a new account although its name looks like that of an existing one.
         learning: train a model (needs scikit-learn); by default where it is installed.
         seed: draws which parents the floor's children get.
     """
     public = declared(schema)
     if not isinstance(public, LinkedSchema):
         raise UserError("evaluate_linked: the schema is of one table; use evaluate_tables.")
+    charged = Charged.to(ledger, dataset, new_account=new_account)
+    account = charged.account(public.name)
     schemas = {table.name: table.schema for table in public.package.tables}
     sources = {name: open_synthetic(table, schemas[name]) for name, table in _synthetic(public, synthetic).items()}
     made = LinkedSource(public.package, sources)
     made.check(public.names)
-    account = account_name(dataset, schema=public.name)
-    opened = ledger if isinstance(ledger, Ledger) else Ledger(None if ledger is None else Path(ledger))
     private = PrivateTables(public.package, located(public.package, real))
-    held = disclose_views(private, public, purpose="evaluation", dataset=account, ledger=opened)
+    held = disclose_views(private, public, purpose="evaluation", dataset=account, ledger=charged.open_ledger())
     scores = linked_scores(public, real=held, synthetic=made, learning=learning)
     floor = linked_scores(public, real=held, synthetic=held.dealt(key_of(seed)), learning=learning)
     return LinkedEvaluation(BRAND, account, tuple(scores), tuple(floor), _rowless(public, (held, made)))

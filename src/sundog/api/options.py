@@ -126,13 +126,34 @@ class Charged(LedgerPlace):
     """The ledger, and the account in it that is charged."""
 
     dataset: Annotated[str | None, "The ledger's account; default: the schema's name, else the file's name."] = None
+    new_account: Annotated[bool, "Open a new account although its name looks like that of an existing one."] = False
+
+    def open_ledger(self) -> "Ledger":
+        """The ledger at the given path, or at the default one."""
+        from sundog.private.ledger import Ledger
+
+        return Ledger(None if self.ledger is None else Path(self.ledger), new_account=self.new_account)
 
     def account(self, schema_name: str | None, data: str | Path | None = None, before: "Released | None" = None) -> str:
-        """The account's name: that of an earlier release, as given, the schema's, the data file's; refused without one."""
+        """The account's name: that of an earlier release, as given, the schema's, the data file's.
+
+        Refused, before anything is read or spent, where there is none, or where it looks like that of an existing account.
+        """
         from sundog.private.account_name import account_name
 
         earlier = None if before is None else before.dataset
-        return account_name(self.dataset, schema=schema_name, data=data, before=earlier)
+        name = account_name(self.dataset, schema=schema_name, data=data, before=earlier)
+        self.open_ledger().check_name(name)
+        return name
+
+    @staticmethod
+    def to(ledger: "Ledger | str | Path | None", dataset: str | None, *, new_account: bool) -> "Charged":
+        """The same, where a ledger that is open may be given too."""
+        from sundog.private.ledger import Ledger
+
+        if isinstance(ledger, Ledger):
+            return Charged(ledger.path, dataset, new_account or ledger.new_account)
+        return Charged(ledger, dataset, new_account)
 
 
 @dataclass(frozen=True)

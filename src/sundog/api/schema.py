@@ -20,6 +20,7 @@ def draft_schema(
     *,
     dataset: str | None = None,
     ledger: str | None = None,
+    new_account: bool = False,
     dialect: Mapping[str, Any] | None = None,
     sql: str | None = None,
 ) -> dict[str, Any]:
@@ -29,10 +30,11 @@ def draft_schema(
         data: the private table: a frame or a path.
         dataset: the ledger's account, and the schema's name; default: the file's name.
         ledger: the path of the ledger; default: in your data directory, or $SUNDOG_LEDGER.
+        new_account: open a new account although its name looks like that of an existing one.
         dialect: what is known of a text file's dialect (`sundog help schema`); the rest is guessed.
         sql: what to read from a database.
     """
-    charged = Charged(ledger, dataset)
+    charged = Charged(ledger, dataset, new_account)
     name = charged.account(None, data if isinstance(data, str) or hasattr(data, "__fspath__") else None)
     return draft(data, Drafting(name, name, charged.open_ledger()), dialect=dialect, sql=sql)
 

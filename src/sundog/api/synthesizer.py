@@ -74,6 +74,7 @@ class Synthesizer:
         seed: int | None = None,
         ignore_unsupported: bool = False,
         ledger: str | Path | None = None,
+        new_account: bool = False,
         accept_unreviewed: bool = False,
         confirmed: bool = False,
         rows_about: int | None = None,
@@ -92,8 +93,8 @@ class Synthesizer:
         else:
             self.recipe = self._checked_recipe()
         self.unit = self.privacy.protected_unit()
-        self.dataset = Charged(dataset=dataset).account(self.schema.name)
-        self._charged = Charged(ledger, self.dataset)
+        self.dataset = Charged(ledger, dataset, new_account).account(self.schema.name)
+        self._charged = Charged(ledger, self.dataset, new_account)
         self.seed = fresh_seed() if seed is None else seed
         self.consent = Consent(confirmed, rows_about, accept_unreviewed)
         self.consent.check(self.schema, self.privacy)

@@ -128,8 +128,8 @@ def _planned(
     known = None if measuring.released is None else Released.load(measuring.released)
     before = None if measuring.before is None else Released.load(measuring.before)
     if measuring.real is not None:
-        real = PrivateTable(measuring.real, dialect=public.dialect)
         charged = replace(paying.charged, dataset=paying.charged.account(public.name, measuring.real, before))
+        real = PrivateTable(measuring.real, dialect=public.dialect)
         terms = measuring_terms(measuring.noise, measuring.measures, purpose=purpose.purpose)
         curator = curator_for(
             real, public, privacy=paying.privacy, charged=charged, consent=paying.consent, terms=terms

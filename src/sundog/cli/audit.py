@@ -184,6 +184,7 @@ def release(
             targets=people.targets,
             dataset=charged.account(public.name, tables.real),
             ledger=charged.ledger,
+            new_account=charged.new_account,
             seed=people.seed,
             progress=report,
         )

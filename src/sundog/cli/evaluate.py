@@ -94,6 +94,7 @@ def evaluate(
             released=None if comparing.released is None else Released.load(comparing.released),
             dataset=charged.account(public.name, tables.real),
             ledger=charged.ledger,
+            new_account=charged.new_account,
             common_columns=comparing.common_columns,
             learning=comparing.learning,
             analyses=comparing.analysis or (),
@@ -131,6 +132,7 @@ def _evaluate_linked(
         schema=schema,
         dataset=charged.account(schema.name, tables.real),
         ledger=charged.ledger,
+        new_account=charged.new_account,
         learning=comparing.learning,
         seed=comparing.seed,
     )

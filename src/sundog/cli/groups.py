@@ -35,6 +35,7 @@ FLAGS = {
     "settings": ("--set", "NAME=VALUE"),
     "confirmed": ("--yes", None),
     "accept_unreviewed": ("--accept-unreviewed", None),
+    "new_account": ("--new-account", None),
 }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sundog.api.options import LedgerPlace, Spendable
+from sundog.api.options import Charged, LedgerPlace, Spendable
 from sundog.api.writing import document_text, prepare_file
 from sundog.cli import options as o
 from sundog.cli.groups import grouped
@@ -55,9 +55,17 @@ def history(dataset: OptionalName = None, *, place: LedgerPlace, json: o.AsJson 
 
 @app.command()
 @grouped
-def limit(dataset: Name, *, most: Spendable, place: LedgerPlace, yes: o.Yes = False, json: o.AsJson = False) -> None:
+def limit(
+    dataset: Name,
+    *,
+    most: Spendable,
+    place: LedgerPlace,
+    new_account: o.NewAccount = False,
+    yes: o.Yes = False,
+    json: o.AsJson = False,
+) -> None:
     """Limit what all runs together may spend on a dataset; what would exceed it is refused (exit code 3)."""
-    opened = place.open_ledger()
+    opened = Charged(place.ledger, dataset, new_account).open_ledger()
     opened.set_limit(dataset, **vars(most), confirmed=yes)
     account = opened.account(dataset)
     described = account.limit.describe() if account.limit else "none"

@@ -31,6 +31,9 @@ Multiline = Annotated[
     bool | None,
     typer.Option("--multiline/--lines", help="Quoted cells may hold line ends; default: every line is one record."),
 ]
+NewAccount = Annotated[
+    bool, typer.Option("--new-account", help="Open a new account although its name looks like that of an existing one.")
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Go ahead with a budget or limit that makes little sense.")]
 Sql = Annotated[str | None, typer.Option(help="A query: of a database, or of any other file as the table `data`.")]
 Engine = Annotated[

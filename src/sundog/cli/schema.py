@@ -160,11 +160,12 @@ def complete(
                 "delta: category lists are found by a threshold, which needs --delta; a common choice is 1e-9."
             )
         half = (privacy.delta or 0.0) / 2 if gaps.labels else 0.0
+        named = replace(charged, dataset=charged.account(gaps.provisional.name, table.data))
         curator = curator_for(
             table.open(gaps.provisional.dialect),
             gaps.provisional,
             privacy=privacy,
-            charged=replace(charged, dataset=charged.account(gaps.provisional.name, table.data)),
+            charged=named,
             consent=consent,
             terms=Terms("gaussian", "schema complete", purpose.purpose, delta_thresholds=half),
         )

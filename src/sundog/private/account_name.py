@@ -1,15 +1,19 @@
 """Under which name a dataset's spending is recorded: one function for every door, so that no door has an account of its own.
 
 A limit holds for one account. If two commands named the same table differently, or two spellings looked alike, the limit
-could be passed by. So names are compared in Unicode's compatibility form (NFKC) with single blanks, characters that cannot
-be seen are refused, and nothing is spent without a name.
+could be passed by. So an account is its name in Unicode's compatibility form (NFKC) with single blanks, characters that cannot
+be seen are refused, nothing is spent without a name, and a name that looks like an existing account's (look_alikes.py) opens
+an account of its own only where the user says that it is new. Accounts that exist are always found by their exact names.
 """
 
 import glob
 import unicodedata
+from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from sundog.errors import UserError
+from sundog.private.look_alikes import look_alike
 
 LONGEST = 200
 _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
@@ -53,6 +57,35 @@ def checked_name(name: str) -> str:
     if any(_unseen(letter) for letter in unicodedata.normalize("NFKC", name).strip()):
         raise UserError(f"dataset: found the name {name[:LONGEST]!a}; it must not hold characters that cannot be seen.")
     return normal
+
+
+def refuse_look_alike(name: str, known: Sequence[str]) -> None:
+    """Refuse a name that would open an account beside one that it could be mistaken for."""
+    other = look_alike(name, known)
+    if other is None:
+        return
+    raise UserError(
+        f"dataset: there is no account {_shown(name)}, but its name looks like that of {_shown(other)}; {_difference(name, other)}. "
+        f"If both are about the same people, give that name exactly (--dataset, dataset=... in Python). If not, open another "
+        "account with --new-account (new_account=True in Python), or choose a name that differs more."
+    )
+
+
+def _shown(name: str) -> str:
+    """A name in quotes; where it is not ASCII, also with escapes, since two of them may look the same."""
+    return repr(name) if name.isascii() else f"{name!r} (escaped: {name!a})"
+
+
+def _difference(name: str, other: str) -> str:
+    """The first character in which two names differ."""
+    pairs = enumerate(zip_longest(name, other), start=1)
+    place, letters = next((place, pair) for place, pair in pairs if pair[0] != pair[1])
+    found, there = (_letter(letter) for letter in letters)
+    return f"character {place} is {found} here and {there} there"
+
+
+def _letter(letter: str | None) -> str:
+    return "missing" if letter is None else unicodedata.name(letter, f"U+{ord(letter):04X}")
 
 
 def normal_name(name: str) -> str:

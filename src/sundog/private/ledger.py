@@ -28,7 +28,7 @@ from typing import Any, NoReturn
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import BudgetRefused, UserError
 from sundog.private.account import Account, Entry, Receipt, Run
-from sundog.private.account_name import checked_name, normal_name
+from sundog.private.account_name import checked_name, normal_name, refuse_look_alike
 from sundog.private.accountant import JSON, Accounting, Budget, Charge, accounting_of, exact_total
 from sundog.private.doubts import limit_doubts, refuse_doubtful
 from sundog.private.entries import ForgedEntry, read_entry
@@ -57,9 +57,13 @@ def default_path() -> Path:
 
 
 class Ledger:
-    """The ledger in one file; safe for several processes at once."""
+    """The ledger in one file; safe for several processes at once.
 
-    def __init__(self, path: Path | None = None) -> None:
+    `new_account`: a name that looks like an existing account's may open one of its own.
+    """
+
+    def __init__(self, path: Path | None = None, *, new_account: bool = False) -> None:
+        self.new_account = new_account
         self.path = (default_path() if path is None else Path(path)).expanduser().resolve()
         if not self.path.name:
             raise UserError(
@@ -92,9 +96,14 @@ class Ledger:
 
     def check(self, dataset: str, rho: float, *, unit: PrivacyUnit, accounting: Accounting, delta: float = 0.0) -> None:
         """Refuse now what `charge` would refuse later; writes nothing."""
+        self.check_name(dataset)
         account = self.account(dataset)
         account.refuse_unit(unit)
         account.refuse_over(Fraction(rho), Fraction(delta), accounting=accounting)
+
+    def check_name(self, dataset: str) -> None:
+        """Refuse a name that is not an account's and looks like one, unless a new account is wanted."""
+        self._permit_name(checked_name(dataset), self._read())
 
     def disclose(self, dataset: str, label: str, *, bits: int | None = None) -> Receipt:
         """Record that something computed on the rows is shown without noise: CONFIDENTIAL, unless it is this many bits alone."""
@@ -142,6 +151,10 @@ class Ledger:
         """One account or all of them, as JSON."""
         return {"format": _FORMAT, "accounts": [account.export() for account in self.known(dataset)]}
 
+    def _permit_name(self, dataset: str, entries: Sequence[Entry]) -> None:
+        if not self.new_account:
+            refuse_look_alike(dataset, _names(entries))
+
     def _read(self) -> list[Entry]:
         if not self.path.exists() and not self._witness.exists():
             return []
@@ -160,6 +173,7 @@ class Ledger:
         with self._refusing(_CHARGING), self._locked(), contextlib.closing(self._connect()) as connection:
             connection.execute("BEGIN IMMEDIATE")
             entries = self._verified(connection)
+            self._permit_name(dataset, entries)
             permit(_account(entries, dataset))
             named = None if run is None else asdict(replace(run, number=run.number or len(entries) + 1))
             rows = _chain(entries, [{"dataset": dataset, "run": named, **body} for body in bodies])

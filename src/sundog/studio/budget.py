@@ -96,7 +96,7 @@ class Budgeted:
             workload=self.workload,
             adjust=self.adjust,
         )
-        charged = Charged(ledger, project.dataset)
+        charged = Charged(ledger, project.dataset, project.new_account)
         spending = vars(privacy) | vars(charged) | vars(consent)
         return Synthesizer(project.schema, **spending, **vars(generation), purpose=self.purpose)
 

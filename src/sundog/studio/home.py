@@ -101,6 +101,11 @@ class Project:
         return str(self.facts["dataset"])
 
     @property
+    def new_account(self) -> bool:
+        """Whether that account may be opened although its name looks like an existing one's."""
+        return bool(self.facts.get("new_account"))
+
+    @property
     def database(self) -> bool:
         """Whether the table lies in a database."""
         from sundog.sources.addresses import is_address

@@ -26,6 +26,7 @@ def draft(job: Job) -> dict[str, Any]:
         project.data,
         dataset=project.dataset,
         ledger=asked["ledger"],
+        new_account=project.new_account,
         dialect=project.facts.get("dialect"),
         sql=project.sql,
     )
@@ -46,6 +47,7 @@ def check(job: Job) -> dict[str, Any]:
         rows_per_unit=asked["rows_per_unit"],
         dataset=project.dataset,
         ledger=asked["ledger"],
+        new_account=project.new_account,
         sql=project.sql,
     )
     return {"check": check_document(found)}
@@ -132,6 +134,7 @@ def evaluate(job: Job) -> dict[str, Any]:
         released=released,
         dataset=project.dataset,
         ledger=asked["ledger"],
+        new_account=project.new_account,
         progress=job.tell,
     )
     write_confidential(job.folder / "evaluation.html", found.to_html())

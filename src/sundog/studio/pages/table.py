@@ -49,7 +49,7 @@ def create(studio: Studio, request: Request, form: FormData) -> Response:
     try:
         data = _place(given)
         package = package_of(data)
-        facts = _facts(form, data, package)
+        facts = _facts(studio, form, data, package)
     except UserError as error:
         return _home(studio, request, error=str(error), status=422)
     return _created(studio, studio.home.new_project(), facts, package)
@@ -72,7 +72,7 @@ def drop(studio: Studio, request: Request, form: FormData) -> Response:
             shutil.copyfileobj(given.file, file, 1 << 20)
         if target.suffix.lower() == ".json":
             raise UserError(f"table: name a {PACKAGE} by its path; its tables are read where they lie.")
-        facts = _facts(form, str(target))
+        facts = _facts(studio, form, str(target))
     except (UserError, OSError) as error:
         studio.home.remove(project)
         reason = str(error) if isinstance(error, UserError) else f"table: it could not be copied ({error.strerror})."
@@ -87,13 +87,15 @@ def _created(studio: Studio, project: Project, facts: dict[str, Any], package: d
     return see(studio, f"/t/{project.id}/schema")
 
 
-def _facts(form: FormData, data: str, package: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _facts(studio: Studio, form: FormData, data: str, package: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """What is kept of a table: its path, its account, what to read from it, and how its text is written."""
     named = (package or {}).get("name")
-    dataset = Charged(dataset=_text(form, "dataset")).account(named if isinstance(named, str) else None, data)
+    new_account = form.get("new_account") == "yes"
+    charged = Charged(studio.home.ledger, _text(form, "dataset"), new_account)
     return {
         "data": data,
-        "dataset": dataset,
+        "dataset": charged.account(named if isinstance(named, str) else None, data),
+        "new_account": new_account,
         "sql": _text(form, "picked_sql") or _text(form, "sql"),
         "dialect": _dialect(form),
     }
@@ -111,7 +113,7 @@ def change(studio: Studio, request: Request, form: FormData) -> Response:
     try:
         data = _place(str(form.get("data") or ""))
         package = package_of(data)
-        changed = _facts(form, data, package)
+        changed = _facts(studio, form, data, package)
     except UserError as error:
         marks = _shown_marks(project)
         return page(
