@@ -9,6 +9,7 @@ from typing import Any
 from sundog.api.options import Charged
 from sundog.domain.forms import Document
 from sundog.domain.known_keys import unknown_keys
+from sundog.domain.linked.package import is_package
 from sundog.domain.review import Question, Review
 from sundog.private.draft import Drafting, draft
 
@@ -40,7 +41,9 @@ def draft_schema(
 
 
 def unknown_note(document: Mapping[str, Any]) -> str:
-    """What to say of keys that Sundog does not know; empty where it knows all of them."""
+    """What to say of keys that Sundog does not know; empty where it knows all of them, and of linked tables."""
+    if is_package(document):
+        return ""
     unknown = unknown_keys(document, Document)
     shown = ", ".join(unknown[:8]) + (f" and {len(unknown) - 8} more" if unknown[8:] else "")
     return f"Sundog does not know these keys and leaves them out of every release: {shown}." if unknown else ""

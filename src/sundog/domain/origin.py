@@ -6,7 +6,8 @@
     fromData   read from the rows, and nobody has reviewed it
 
 The first three are public. The last is not: whoever holds the release can tell something about single rows from it. So
-it is refused where a budget is spent, unless the owner accepts it, and then the certificate names the columns.
+it is refused where a budget is spent, unless the owner accepts it, and then the certificate names the columns. This
+holds for every field of every table: modelled, computed from others, an identifier or a key.
 """
 
 from collections.abc import Mapping

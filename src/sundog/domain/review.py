@@ -1,5 +1,7 @@
 """Reviewing a draft: a person compares every field with public knowledge, keeps it, changes it, or leaves it out.
 
+A draft is of one table, or a package of linked ones put together from the drafts of each.
+
 The same steps serve a terminal and a page: `questions` lists what is open, each answer gives a new document, and a field
 that was answered is marked `reviewed` and loses its `why`, which told what was seen in the data.
 
@@ -11,7 +13,7 @@ that was answered is marked `reviewed` and loses its `why`, which told what was 
 True
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +21,7 @@ from sundog.domain.columns import Categorical
 from sundog.domain.documents import read_column, read_document
 from sundog.domain.forms import FieldModel, parse_document
 from sundog.domain.grids import SECONDS_PER_DAY, unit_named
+from sundog.domain.linked.package import Package, is_package
 from sundog.domain.offsets import read_distance
 from sundog.errors import UserError
 
@@ -44,13 +47,8 @@ class Review:
 
     @property
     def questions(self) -> list[Question]:
-        """The fields that nobody has reviewed yet, in order."""
-        model = parse_document(self.document)
-        return [
-            Question(field.name, describe(field), str(given.get("why", "")), given)
-            for field, given in zip(model.fields, self.document["fields"], strict=True)
-            if field.sundog.origin == "fromData"
-        ]
+        """The fields that nobody has reviewed yet, in order; of linked tables by their names `table.field`."""
+        return [question for prefix, table in self._tables.items() for question in _questions(table, prefix)]
 
     @property
     def done(self) -> bool:
@@ -63,27 +61,74 @@ class Review:
 
     def leave_out(self, name: str) -> "Review":
         """The column is not modelled."""
-        return self._answered(name, {"name": name, "type": "string", "identifier": True})
+        return self._answered(name, {"name": self._field(name)["name"], "type": "string", "identifier": True})
 
     def change(self, name: str, changes: Mapping[str, Any]) -> "Review":
         """The field with other keys; a key with None is dropped. It is checked at once."""
         changed = {key: value for key, value in {**self._field(name), **changes}.items() if value is not None}
         return self._answered(name, changed)
 
-    def _field(self, name: str) -> dict[str, Any]:
-        for field in self.document["fields"]:
-            if field.get("name") == name:
-                return dict(field)
+    @property
+    def _tables(self) -> dict[str, Mapping[str, Any]]:
+        """The schema of each table by what stands before the names of its fields; their keys are identifiers."""
+        if not is_package(self.document):
+            parse_document(self.document)
+            return {"": self.document}
+        keys = {table.name: table.key_fields for table in Package.from_json(self.document).tables}
+        return {
+            f"{each['name']}.": _with_keys(each["schema"], keys[each["name"]])
+            for each in self.document["resources"]
+            if each["name"] in keys
+        }
+
+    def _place(self, name: str) -> tuple[str, int]:
+        """What stands before the field's name, and where the field stands in its table."""
+        for prefix, table in self._tables.items():
+            for place, field in enumerate(table["fields"]):
+                if name == f"{prefix}{field.get('name')}":
+                    return prefix, place
         raise UserError(f"review: the schema has no field {name!r}.")
 
+    def _field(self, name: str) -> dict[str, Any]:
+        prefix, place = self._place(name)
+        return dict(self._tables[prefix]["fields"][place])
+
     def _answered(self, name: str, field: Mapping[str, Any]) -> "Review":
+        prefix, place = self._place(name)
+        table = self._tables[prefix]
         own = {**field.get("sundog", {}), "origin": "reviewed"}
         marked = {key: value for key, value in {**field, "sundog": own}.items() if key != "why"}
-        fields = [marked if other.get("name") == name else other for other in self.document["fields"]]
-        made = {**self.document, "fields": fields}
-        _check(made, str(marked.get("name")), before=self.document)
-        after = Review(made)
-        return Review({key: value for key, value in made.items() if key != "description"}) if after.done else after
+        made = {**table, "fields": [*table["fields"][:place], marked, *table["fields"][place + 1 :]]}
+        _check(made, str(marked.get("name")), before=table)
+        if not _questions(made, prefix):
+            made = {key: value for key, value in made.items() if key != "description"}
+        return self._with(prefix, made)
+
+    def _with(self, prefix: str, table: Mapping[str, Any]) -> "Review":
+        """The review with another schema of one table; refused at once where the tables then do not fit together."""
+        if not prefix:
+            return Review(table)
+        resources = [
+            {**each, "schema": table} if f"{each['name']}." == prefix else each for each in self.document["resources"]
+        ]
+        made = {**self.document, "resources": resources}
+        Package.from_json(made)
+        return Review(made)
+
+
+def _questions(document: Mapping[str, Any], prefix: str) -> list[Question]:
+    model = parse_document(document)
+    return [
+        Question(f"{prefix}{field.name}", describe(field), str(given.get("why", "")), given)
+        for field, given in zip(model.fields, document["fields"], strict=True)
+        if field.sundog.origin == "fromData"
+    ]
+
+
+def _with_keys(document: Mapping[str, Any], keys: Collection[str]) -> Mapping[str, Any]:
+    """The schema of one of several tables, its keys marked as identifiers: they are never modelled."""
+    fields = [{**field, "identifier": True} if field["name"] in keys else field for field in document["fields"]]
+    return {**document, "fields": fields}
 
 
 def _check(document: Mapping[str, Any], name: str, *, before: Mapping[str, Any]) -> None:

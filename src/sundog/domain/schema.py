@@ -37,7 +37,7 @@ class Schema:
     """Fields computed from others, each after those that it uses; never measured."""
     dialect: Dialect = field(default=STANDARD, compare=False)
     origins: Mapping[str, Origin] = field(default_factory=dict, compare=False, repr=False)
-    """Where each field's domain comes from, identifiers included; a field that is not named was declared."""
+    """Where each field comes from: of modelled, derived and identifying ones, of linked tables also keys (`table.field`)."""
     document: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -53,11 +53,6 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         """The modelled columns' names, in order."""
         return tuple(column.name for column in self.columns)
-
-    @property
-    def declared_names(self) -> tuple[str, ...]:
-        """The columns that the owner declared."""
-        return self.names
 
     @cached_property
     def shown(self) -> tuple[Column, ...]:

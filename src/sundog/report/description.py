@@ -76,7 +76,7 @@ def _linked_resource(table: LinkedTable, parent: LinkedTable | None, tables: lis
     schema: dict[str, Any] = {"fields": []} if table.bare else _table_schema(table.schema)
     known = {field["name"] for field in schema["fields"]}
     added = [{"name": key, "type": _key_type(table, key)} for key in table.key_fields if key not in known]
-    schema["fields"] = [*added, *schema["fields"]]
+    schema["fields"] = [*(_marked(field, table.schema) for field in added), *schema["fields"]]
     return {"name": table.name, "schema": {**schema, **keys_of(table, parent)}, **bounds, **_file(file)}
 
 
@@ -85,12 +85,16 @@ def _key_type(table: LinkedTable, key: str) -> str:
 
 
 def _table_schema(schema: Schema) -> dict[str, Any]:
-    return {
-        "fields": [_field(column) for column in schema.shown]
-        + [{"name": each.name, "type": each.type} for each in schema.derived]
-        + [{"name": each.name, "type": "string"} for each in schema.identifiers if each.regenerate],
-        "missingValues": [""],
-    }
+    fields = [_field(column) for column in schema.shown]
+    fields += [{"name": each.name, "type": each.type} for each in schema.derived]
+    fields += [{"name": each.name, "type": "string"} for each in schema.identifiers if each.regenerate]
+    return {"fields": [_marked(field, schema) for field in fields], "missingValues": [""]}
+
+
+def _marked(field: dict[str, Any], schema: Schema) -> dict[str, Any]:
+    """The field with where it comes from, if not from its owner: a mark is never lost."""
+    origin = schema.origins.get(field["name"], "declared")
+    return field if origin == "declared" else {**field, "sundog": {"origin": origin}}
 
 
 def _files(tables: list[str]) -> dict[str, Any]:

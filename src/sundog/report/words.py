@@ -7,7 +7,7 @@ simple bound rho + 2 sqrt(rho ln(1/delta)).
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.origin import Origin, grouped
@@ -87,12 +87,8 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def origins(released: Released) -> dict[Origin, list[str]]:
-    """The modelled columns by where their domains come from."""
-    names = released.schema.declared_names
-    known: Mapping[str, Origin] = {
-        name: released.schema.origins.get(released.schema.column(name).fields[0], "declared") for name in names
-    }
-    return grouped(known)
+    """All fields by where they come from, as a run looks at them before it spends anything."""
+    return grouped(released.schema.origins)
 
 
 def warning_sentences(released: Released) -> list[str]:
@@ -108,7 +104,7 @@ def origin_warning(released: Released) -> str:
     if not names:
         return ""
     return (
-        f"The domains (bounds, category lists, 'required') of {len(names)} columns were read from the rows without noise and "
+        f"The domains (bounds, category lists, 'required', formulas) of {len(names)} columns were read from the rows without noise and "
         f"not reviewed: {', '.join(names)}. The guarantee does not cover what these domains tell about single rows."
     )
 

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from sundog.domain.columns import GRID_LIMIT, Categorical, Column, Numeric
 from sundog.domain.linked.package import Package
-from sundog.domain.linked.table import LinkedTable
+from sundog.domain.linked.table import UNIT, LinkedTable
 from sundog.domain.schema import Schema
 from sundog.errors import UserError
 
@@ -81,9 +81,10 @@ class LinkedSchema(Schema):
             columns[view.shares] = Numeric(view.shares, "integer", 1, view.most)
         targets = tuple(f"{table.name}.{name}" for table in package.tables for name in table.schema.targets)
         origins = {
-            f"{table.name}.{column.name}": table.schema.origins.get(column.fields[0], "declared")
+            f"{table.name}.{name}": origin
             for table in package.tables
-            for column in table.schema.columns
+            for name, origin in table.schema.origins.items()
+            if not (table.bare and name == UNIT)
         }
         return LinkedSchema(
             tuple(columns.values()),
@@ -112,11 +113,6 @@ class LinkedSchema(Schema):
         """The views, in the order in which they are measured."""
         return views_of(self.package)
 
-    @property
-    def declared_names(self) -> tuple[str, ...]:
-        """The columns of the tables, without those that the structure gives."""
-        return tuple(f"{table.name}.{name}" for table in self.package.tables for name in table.schema.names)
-
     def view(self, name: str) -> View:
         """One view by name."""
         return next(view for view in self.views if view.name == name)
@@ -125,7 +121,7 @@ class LinkedSchema(Schema):
         """The schema of a view's columns."""
         names = (*view.names, *self._seconds(view), *(f"{name}{DIFFERENCE}" for name in view.numbers))
         targets = tuple(target for target in self.targets if target in names)
-        return Schema(tuple(self.column(name) for name in names), targets=targets, name=self.name)
+        return Schema(tuple(self.column(name) for name in names), targets=targets, name=self.name, origins=self.origins)
 
     def _seconds(self, view: View) -> tuple[str, ...]:
         return tuple(f"{name}{SECOND}" for name in view.own) if view.siblings else ()
