@@ -44,15 +44,15 @@ def alike(one: str, other: str) -> bool:
 
 
 def _next(
-    written: int, others: int, ahead: str, behind: str, first: list[frozenset[str]], second: list[frozenset[str]]
+    written: int, others: int, ahead: str, behind: str, first: list[str], second: list[str]
 ) -> Iterator[tuple[int, int, str, str]]:
     """The states after one letter more: of the first name unless it is `ahead`, else of the second."""
     if written < len(first) and not ahead:
         written += 1
-        grown = [(way, behind) for way in first[written - 1]]
+        grown = [(way, behind) for way in _written(first[written - 1])]
     elif others < len(second):
         others += 1
-        grown = [(ahead, behind + way) for way in second[others - 1]]
+        grown = [(ahead, behind + way) for way in _written(second[others - 1])]
     else:
         return
     for one, other in grown:
@@ -87,12 +87,11 @@ def _text(points: str) -> str:
     return "".join(chr(int(point, 16)) for point in points.split())
 
 
-def _letters(name: str) -> list[frozenset[str]]:
-    """The letters of a name, each with its marks, in all ways in which it can be written."""
+def _letters(name: str) -> list[str]:
+    """The letters of a name, each with its marks."""
     plain = _IGNORABLE.sub("", unicodedata.normalize("NFKD", name))
     starts = [place for place, letter in enumerate(plain) if place == 0 or not unicodedata.combining(letter)]
-    ends = [*starts[1:], len(plain)]
-    return [_written(plain[start:end]) for start, end in zip(starts, ends, strict=False)]
+    return [plain[start:end] for start, end in zip(starts, [*starts[1:], len(plain)], strict=False)]
 
 
 def _written(letter: str) -> frozenset[str]:
