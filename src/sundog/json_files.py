@@ -69,7 +69,7 @@ def write_whole(path: Path, text: str) -> None:
     """A file written whole or not at all: what is killed in the middle leaves the file of before."""
     part = path.with_name(path.name + PART)
     try:
-        with part.open("w", encoding="utf-8") as file:
+        with part.open("w", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

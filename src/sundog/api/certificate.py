@@ -4,12 +4,12 @@ What follows from the measurements is worked out from released.json again; only 
 certificate.json, as far as it can be read. Whether the two agree is for `sundog verify` to say.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from sundog.errors import UserError
+from sundog.json_files import read_json
 from sundog.released import Released
 from sundog.report.certificate import certificate
 from sundog.report.registry import Entry, registry_entry
@@ -21,15 +21,15 @@ NUMBERS = ("rhoBefore", "rhoAfter")
 def read_certificate(folder: str | Path) -> dict[str, Any]:
     """certificate.json of a release, as it stands."""
     try:
-        document = json.loads((Path(folder) / "certificate.json").read_text(encoding="utf-8"))
+        document = read_json(Path(folder) / "certificate.json", what="certificate")
         lists = isinstance(document["files"], dict) and isinstance(document["payments"], list)
         if not lists or not all(isinstance(line["receipt"], str) for line in document["payments"]):
             raise ValueError
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (UserError, ValueError, KeyError, TypeError):
         raise UserError(
             f"{str(folder)!r} holds no certificate.json with the SHA-256 of its files; name the folder of a release."
         ) from None
-    return dict(document)
+    return document
 
 
 def certificate_of(folder: str | Path) -> tuple[dict[str, Any], Released]:
@@ -41,6 +41,7 @@ def certificate_of(folder: str | Path) -> tuple[dict[str, Any], Released]:
     versions, told = stated.get("versions"), stated.get("disclosures")
     if isinstance(versions, dict):
         document["versions"] = {str(name): str(version) for name, version in versions.items()}
+    document["machine"] = stated["machine"] if isinstance(stated.get("machine"), str) else None
     document["disclosures"] = [str(each) for each in told] if isinstance(told, list) else None
     document["account"] = _account(stated.get("account"))
     return document, released

@@ -3,7 +3,6 @@
 A model of linked tables holds public values only, like any other. It is not adjusted.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from sundog.api.answer import Asked, Names, Probabilities
 from sundog.api.answer_linked import ask_linked
 from sundog.api.fitted import NOT_OF_USE, load_fitted, save_fitted
 from sundog.api.options import Generation, Privacy
+from sundog.api.recorded import LINKED, Drawn, remark_of, write_recorded
 from sundog.api.release import finish_release
 from sundog.api.release_folder import check_saving, save_measurements
 from sundog.declare import changed, settings_of
@@ -30,6 +30,7 @@ from sundog.methods.loop import Keep, Report
 from sundog.methods.recipe import Recipe
 from sundog.methods.recipes import METHODS
 from sundog.private.curator import Curator
+from sundog.private.ledger import Ledger
 from sundog.random.keys import Key, key_of, split
 from sundog.released import Released
 from sundog.released.per_view import of_view
@@ -41,8 +42,6 @@ from sundog.report.words import warning_sentences
 from sundog.sources.addresses import is_address
 from sundog.sources.databases import DATABASE
 from sundog.sources.unique import whole_table
-
-FORMAT = "sundog-linked-model-1"
 
 
 @dataclass(frozen=True)
@@ -221,17 +220,26 @@ class LinkedModel:
     def __repr__(self) -> str:
         return f"LinkedModel({', '.join(table.name for table in self.state.schema.package.tables)}; {self.released!r})"
 
-    def save(self, folder: str | Path, *, record: Record | None = None) -> Path:
+    def save(self, folder: str | Path, *, record: Record | None = None, ledger: Ledger | None = None) -> Path:
         """Write released.json, model.json, the fitted tables and the certificate; `sundog.load` reads them."""
         target = Path(folder)
-        check_saving(target)
-        save_measurements(target, self.released)
-        settings: dict[str, Any] = {"format": FORMAT, "method": self.recipe.name, "seed": self.seed}
-        settings |= {"settings": dict(self.settings)} if self.settings else {}
-        (target / "model.json").write_text(json.dumps(settings) + "\n", encoding="utf-8")
-        save_fitted(self.state, target, schema=self.released.schema, settings=settings)
-        finish_release(target, self.released, method=self.recipe.name, record=record)
+        self.store(target)
+        remark = self.remark()
+        finish_release(target, self.released, method=self.recipe.name, record=record, remark=remark, ledger=ledger)
         return target
+
+    def store(self, folder: Path, drawn: Drawn | None = None) -> None:
+        """The same without the certificate, for a release that holds the tables that are `drawn` as well."""
+        check_saving(folder)
+        save_measurements(folder, self.released)
+        settings: dict[str, Any] = {"format": LINKED, "method": self.recipe.name, "seed": self.seed}
+        settings |= {"settings": dict(self.settings)} if self.settings else {}
+        write_recorded(folder, settings, drawn)
+        save_fitted(self.state, folder, schema=self.released.schema, settings=settings)
+
+    def remark(self, where: str | None = None) -> str | None:
+        """What the certificate remarks, as `Model.remark` does."""
+        return remark_of(self.unsupported, where)
 
     @staticmethod
     def from_released(released: Released, generation: Generation, *, seed: int) -> "LinkedModel":
@@ -241,11 +249,17 @@ class LinkedModel:
         return LinkedModel(released, search, seed, state, tuple((generation.settings or {}).items()))
 
     @staticmethod
+    def fitted_again(released: Released, settings: Mapping[str, Any]) -> "LinkedModel":
+        """The model of measurements and what model.json records."""
+        generation = Generation(settings=settings.get("settings"))
+        return LinkedModel.from_released(released, generation, seed=settings["seed"])
+
+    @staticmethod
     def load(folder: Path, released: Released, settings: Mapping[str, Any]) -> "LinkedModel":
         """The model that `save` wrote."""
         generation = Generation(settings=settings.get("settings"))
         state = load_fitted(folder, kind=LinkedState, schema=released.schema, settings=settings)
         if state is None:
-            return replace(LinkedModel.from_released(released, generation, seed=settings["seed"]), refitted=True)
+            return replace(LinkedModel.fitted_again(released, settings), refitted=True)
         changed_settings = tuple((generation.settings or {}).items())
         return LinkedModel(released, linked_search(generation), settings["seed"], state, changed_settings)

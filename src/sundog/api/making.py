@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sundog.api.parts import MANY_ROWS, RECORD, Parts, check_parts, load_record, save_record, write_parts
+from sundog.api.parts import MANY_ROWS, Parts, check_parts, load_record, save_record, write_parts
+from sundog.api.recorded import Drawn, Format
 from sundog.api.release import finish_release, today
-from sundog.api.release_folder import MEASURED, save_measurements
-from sundog.api.writing import Format, linked_name, prepare_folder, write_linked, write_table
+from sundog.api.release_folder import MEASURED, files_of, save_measurements
+from sundog.api.writing import linked_name, prepare_folder, write_linked, write_table
 from sundog.domain.linked.views import LinkedSchema
 from sundog.errors import UserError, failure
 from sundog.generate.linked.rows import LinkedRows
@@ -27,19 +28,9 @@ if TYPE_CHECKING:
     from sundog.api.synthesizer import Synthesizer
     from sundog.domain import Schema
     from sundog.domain.rows import Rows
+    from sundog.private.ledger import Ledger
 
-RELEASE = (
-    "released.json",
-    "model.json",
-    "fitted.npz",
-    "report.html",
-    "explore.html",
-    "README.txt",
-    "datapackage.json",
-    "certificate.json",
-    "certificate.html",
-)
-"""What every release holds beside its tables."""
+    Drawing = Rows | LinkedRows | None
 
 
 @dataclass(frozen=True)
@@ -64,9 +55,13 @@ class Place:
 
     @property
     def files(self) -> list[str]:
-        """All files of the release."""
-        pages = (*RELEASE, *(() if self.parts is None else (RECORD,)))
-        return [*(str(path) for path in self.tables), *(str(self.folder / name) for name in pages)]
+        """All files of the release that lies there."""
+        return [str(self.folder / name) for name in files_of(self.folder)]
+
+    @property
+    def drawn(self) -> Drawn:
+        """What is recorded of it."""
+        return Drawn(self.rows, self.format, self.where)
 
 
 def parts_for(place: Place) -> Parts | None:
@@ -109,7 +104,7 @@ def make_release(
     """Spend the budget and write the whole release; the number of its rows. `kept` hears of what a broken run left."""
     signing.check()
     check_rows(place.rows, synthesizer.schema)
-    prepare_folder(place.folder, force=place.force, outside=(private.data, synthesizer.ledger_path))
+    prepare_folder(place.folder, force=place.force, outside=(private.data, synthesizer.ledger.path))
     fit_or_keep(
         synthesizer,
         private,
@@ -126,12 +121,13 @@ def make_release(
 
 def _make_rows(synthesizer: "Synthesizer", *, place: Place, signing: "Signing", report: Report) -> int:
     """Sample a fitted model and write the release; the number of its rows."""
-    synthesizer.save(place.folder)
+    model = synthesizer.model
+    model.store(place.folder, place.drawn)
     report("sampling")
-    made = synthesizer.model.rows(place.rows)
+    made = write_rows(model, draw(model, place), place=place, report=report)
     record = synthesizer.record(purpose=signing.purpose, approved_by=signing.approved_by)
-    _finish(synthesizer.model, made, place=place, record=record, signing=signing)
-    return len(made)
+    _finish(model, place=place, record=record, signing=signing, ledger=synthesizer.ledger)
+    return made
 
 
 def remake_release(model: "Model | LinkedModel", *, place: Place, signing: "Signing", report: Report) -> int:
@@ -140,17 +136,12 @@ def remake_release(model: "Model | LinkedModel", *, place: Place, signing: "Sign
     Of one in parts, what is needed to go on after a stop is written first.
     """
     report("sampling")
-    if place.parts is not None:
-        check_parts(model)  # type: ignore[arg-type]  # linked tables have no parts
-        save_measurements(place.folder, model.released)
-        model.save(place.folder)
-        save_record(place.folder, place.parts, released=model.released)
-        return _make_parts(model, place.parts, place=place, signing=signing, report=report)  # type: ignore[arg-type]
-    made = model.rows(place.rows, where=place.where)
+    rows = draw(model, place)
     save_measurements(place.folder, model.released)
-    model.save(place.folder)
-    _finish(model, made, place=place, record=Record(today(), signing.purpose, signing.approved_by), signing=signing)
-    return len(made)
+    model.store(place.folder, place.drawn)
+    if place.parts is not None:
+        save_record(place.folder, place.parts, released=model.released)
+    return _made_again(model, rows, place=place, signing=signing, report=report)
 
 
 def resume_release(
@@ -164,34 +155,64 @@ def resume_release(
     if not isinstance(model, Model):
         raise UserError(f"--resume: {str(folder)!r} holds linked tables, which are not made in parts.")
     place = Place(folder, parts.rows, "parquet", where=parts.where, parts=parts)
-    _make_parts(model, parts, place=place, signing=signing, report=report)
+    _made_again(model, None, place=place, signing=signing, report=report)
     return model, place
 
 
-def _make_parts(model: "Model", parts: Parts, *, place: Place, signing: "Signing", report: Report) -> int:
-    """The parts that are not there yet, the pages, and the certificate."""
+def _made_again(
+    model: "Model | LinkedModel", rows: "Drawing", *, place: Place, signing: "Signing", report: Report
+) -> int:
+    """The rows (the parts that are not there yet), the pages, and the certificate, which states no account."""
+    made = write_rows(model, rows, place=place, report=report)
+    _finish(model, place=place, record=Record(today(), signing.purpose, signing.approved_by), signing=signing)
+    return made
+
+
+def draw(model: "Model | LinkedModel", place: Place) -> "Drawing":
+    """The rows that are wanted; none where they are made in parts."""
+    if place.parts is None:
+        return model.rows(place.rows, where=place.where)
+    check_parts(model)  # type: ignore[arg-type]  # linked tables have no parts
+    return None
+
+
+def write_rows(
+    model: "Model | LinkedModel",
+    rows: "Drawing",
+    *,
+    place: Place,
+    report: Report,
+    written: Callable[[str], None] = lambda _: None,
+) -> int:
+    """The tables or parts and the pages (of rows without a condition); their number. `written` hears of each part."""
     from sundog.api.model import load
 
-    write_parts(place.folder, parts, load=load, report=report)
-    record = Record(today(), signing.purpose, signing.approved_by)
-    _finish(model, None, place=place, record=record, signing=signing)
-    return parts.rows
-
-
-def _finish(
-    model: "Model | LinkedModel", rows: "Rows | LinkedRows | None", *, place: Place, record: Record, signing: "Signing"
-) -> None:
-    """The table (unless it was written in parts), its pages (of rows without a condition), and the certificate last."""
-    shown = rows if place.where is None and rows is not None else model.rows()
-    model.report(place.folder / "report.html", rows=shown)  # type: ignore[arg-type]  # its own rows
-    model.explore(place.folder / "explore.html", rows=shown)  # type: ignore[arg-type]  # its own rows
-    if isinstance(rows, LinkedRows):
+    if place.parts is not None:
+        for name in write_parts(place.folder, place.parts, load=load, report=report):
+            written(name)
+    elif isinstance(rows, LinkedRows):
         write_linked(rows, place.folder, format=place.format)
     elif rows is not None:
         write_table(rows, place.tables[0])
-    given = [] if place.where is None else [f"The rows are drawn given a condition: {place.where}."]
-    method, remark = model.recipe.name, " ".join([*model.unsupported, *given]) or None
-    finish_release(place.folder, model.released, method=method, record=record, remark=remark, signing=signing)
+    shown = rows if place.where is None and rows is not None else model.rows()
+    model.report(place.folder / "report.html", rows=shown)  # type: ignore[arg-type]  # its own rows
+    model.explore(place.folder / "explore.html", rows=shown)  # type: ignore[arg-type]  # its own rows
+    return place.parts.rows if place.parts is not None else len(rows or ())
+
+
+def _finish(
+    model: "Model | LinkedModel", *, place: Place, record: Record, signing: "Signing", ledger: "Ledger | None" = None
+) -> None:
+    """The descriptions, and the certificate last."""
+    finish_release(
+        place.folder,
+        model.released,
+        method=model.recipe.name,
+        record=record,
+        remark=model.remark(place.where),
+        signing=signing,
+        ledger=ledger,
+    )
 
 
 def fit_or_keep(

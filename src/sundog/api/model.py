@@ -1,6 +1,5 @@
 """Model: a generator fitted to released measurements. It holds public values only; sampling costs no privacy."""
 
-import json
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -16,10 +15,10 @@ from pyarrow import parquet
 from sundog.api.answer import Answers, Asked, Names, Probabilities, question_of
 from sundog.api.fitted import NOT_OF_USE, load_fitted, save_fitted, state_class
 from sundog.api.following import following
-from sundog.api.linked import FORMAT as LINKED
 from sundog.api.linked import LinkedModel
 from sundog.api.options import Fitting, Generation
 from sundog.api.parts import PART_ROWS, Parts, check_parts, drawn
+from sundog.api.recorded import LINKED, MODEL, Drawn, read_recorded, remark_of, write_recorded
 from sundog.api.release import finish_release
 from sundog.api.release_folder import check_saving, save_measurements
 from sundog.domain import Schema
@@ -32,7 +31,6 @@ from sundog.errors import UserError
 from sundog.evaluate.reading import open_synthetic
 from sundog.generate import Generator, Narrowing, ending_of
 from sundog.generate.stored import NotStorable
-from sundog.json_files import read_json
 from sundog.methods.checks import check_public, check_requests, unsupported
 from sundog.methods.loop import fit_released, sample
 from sundog.methods.own_generator import check_named, with_generator
@@ -42,6 +40,7 @@ from sundog.methods.settings import check_generator_settings, with_settings, wit
 from sundog.methods.where import NO_SUPPORT, sample_where
 from sundog.postprocess.match import match
 from sundog.postprocess.matching import Matching
+from sundog.private.ledger import Ledger
 from sundog.progress import tell
 from sundog.random.keys import Key, fold_in, key_of, split, uniforms
 from sundog.released import Released
@@ -51,7 +50,6 @@ from sundog.report.answer_table import AnswerTable
 from sundog.report.record import Record
 from sundog.report.words import warning_sentences
 
-FORMAT = "sundog-model-1"
 PUBLIC = "public.parquet"
 """A copy of the public table that the model started from: it is fitted again from it."""
 
@@ -243,45 +241,68 @@ class Model:
     def _repr_html_(self) -> str:
         return summary_fragment(self.released, method=self.recipe.name)
 
-    def save(self, folder: str | Path, *, record: Record | None = None) -> Path:
+    def save(self, folder: str | Path, *, record: Record | None = None, ledger: Ledger | None = None) -> Path:
         """Write released.json, model.json, the fitted state and the certificate into a folder; `sundog.load` reads them.
 
         Other measurements that are there already are kept beside it, in FOLDER.earlier.
         """
         target = Path(folder)
-        check_saving(target)
+        self.store(target)
+        remark = self.remark()
+        finish_release(target, self.released, method=self.recipe.name, record=record, remark=remark, ledger=ledger)
+        return target
+
+    def store(self, folder: Path, drawn: Drawn | None = None) -> None:
+        """The same without the certificate, for a release that holds more than the model: the rows that are `drawn`."""
+        check_saving(folder)
         check_named(self.recipe)
-        save_measurements(target, self.released)
-        settings: dict[str, Any] = {"format": FORMAT, "method": self.recipe.name, "seed": self.seed}
+        save_measurements(folder, self.released)
+        settings: dict[str, Any] = {"format": MODEL, "method": self.recipe.name, "seed": self.seed}
         if self.recipe.settings:
             settings["settings"] = dict(self.recipe.settings)
         if self.public is not None:
-            parquet.write_table(self.public.to_arrow(), target / PUBLIC)
+            parquet.write_table(self.public.to_arrow(), folder / PUBLIC)
             settings["public"] = PUBLIC
-        (target / "model.json").write_text(json.dumps(settings) + "\n", encoding="utf-8")
-        save_fitted(self.state, target, schema=self.released.schema, settings=settings)
-        remark = " ".join(self.unsupported) or None
-        finish_release(target, self.released, method=self.recipe.name, record=record, remark=remark)
-        return target
+        if not ending_of(self.recipe.generator, self.state).repeatable:
+            settings["endedEarly"] = True
+        write_recorded(folder, settings, drawn)
+        save_fitted(self.state, folder, schema=self.released.schema, settings=settings)
+
+    def remark(self, where: str | None = None) -> str | None:
+        """What the certificate remarks: what the method does not do, and a condition on the rows."""
+        return remark_of(self.unsupported, where)
 
 
 def load(folder: str | Path) -> "Model | LinkedModel":
     """The model that `save` wrote, as it was fitted; fitted again, saying so in `note`, where fitted.npz is not of use."""
     source = Path(folder)
-    settings = read_json(source / "model.json", what="saved model", absent="save one with model.save(folder)")
-    method, seed, changed = settings.get("method"), settings.get("seed"), settings.get("settings", {})
-    if not isinstance(method, str) or type(seed) is not int or not isinstance(changed, dict):
-        raise UserError(f"{str(folder)!r} holds no saved model; save one with model.save(folder).")
-    public = source / PUBLIC if "public" in settings else None
+    settings = read_recorded(source).settings
     released = Released.load(source / "released.json")
-    if settings.get("format") == LINKED:
+    if settings["format"] == LINKED:
         return LinkedModel.load(source, released, settings)
-    recipe = recipe_of(method)
-    recipe = with_settings(recipe, without_removed(recipe, changed))
+    recipe, public = recipe_in(settings), _public(source, settings)
     state = load_fitted(source, kind=state_class(recipe.generator), schema=released.schema, settings=settings)
     if state is None:
-        return replace(_fitted(released, recipe, seed=seed, public=public), refitted=True)
-    return Model(released, recipe, seed, state, public_rows_of(public, released.schema), opened=True)
+        return replace(_fitted(released, recipe, seed=settings["seed"], public=public), refitted=True)
+    return Model(released, recipe, settings["seed"], state, public_rows_of(public, released.schema), opened=True)
+
+
+def fitted_again(folder: Path) -> "Model | LinkedModel":
+    """The same model from its measurements, method, settings and seed alone: fitted.npz is not read."""
+    settings, released = read_recorded(folder).settings, Released.load(folder / "released.json")
+    if settings["format"] == LINKED:
+        return LinkedModel.fitted_again(released, settings)
+    return _fitted(released, recipe_in(settings), seed=settings["seed"], public=_public(folder, settings))
+
+
+def recipe_in(settings: Mapping[str, Any]) -> Recipe:
+    """The recipe that model.json names, with its settings."""
+    recipe = recipe_of(settings["method"])
+    return with_settings(recipe, without_removed(recipe, settings.get("settings", {})))
+
+
+def _public(folder: Path, settings: Mapping[str, Any]) -> Path | None:
+    return folder / PUBLIC if "public" in settings else None
 
 
 def _fitted(released: Released, recipe: Recipe, *, seed: int, public: Any) -> Model:

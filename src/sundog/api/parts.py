@@ -112,16 +112,20 @@ def drawn(model: Drawing, parts: Parts, part: int) -> "pa.Table":
 
 def write_parts(
     folder: Path, parts: Parts, *, load: Load, report: Callable[[str], None], workers: int | None = None
-) -> None:
-    """Draw and write the parts that are not there yet, from the model that is saved in the folder, which `load` reads."""
+) -> Iterator[str]:
+    """Draw and write the parts that are not there yet, from the model that is saved in the folder, which `load` reads.
+
+    Each one's name is given once it is there.
+    """
     names = parts.names
     for left in folder.glob("synthetic.unfinished-*"):
         left.unlink()
     wanted = [part for part, name in enumerate(names) if not (folder / name).exists()]
     done = parts.count - len(wanted)
-    for _ in _written(folder, parts, wanted, load=load, workers=workers or _workers(len(wanted))):
+    for part in _written(folder, parts, wanted, load=load, workers=workers or _workers(len(wanted))):
         done += 1
         report(f"sampling, {done} of {parts.count} parts")
+        yield names[part]
 
 
 def _written(folder: Path, parts: Parts, wanted: list[int], *, load: Load, workers: int) -> Iterator[int]:
@@ -176,7 +180,8 @@ def _workers(parts: int) -> int:
 
 def save_record(folder: Path, parts: Parts, *, released: "Released") -> None:
     """What is needed to go on: the parts, and a digest of the measurements."""
-    (folder / RECORD).write_text(json.dumps({**asdict(parts), "released": _digest(released)}) + "\n", encoding="utf-8")
+    text = json.dumps({**asdict(parts), "released": _digest(released)}) + "\n"
+    (folder / RECORD).write_bytes(text.encode())
 
 
 def load_record(folder: Path, *, released: "Released", rows: int | None) -> Parts:

@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sundog.api.receipts import last_paid
 from sundog.api.signing import sign_file
 from sundog.errors import UserError
 from sundog.private.ledger import Account, Ledger
 from sundog.released import Released
-from sundog.report.certificate import write_certificate
+from sundog.report.certificate import certificate, sealed
 from sundog.report.description import write_description
 from sundog.report.record import Balance, Record
 
@@ -31,15 +32,20 @@ def finish_release(
     record: Record | None = None,
     remark: str | None = None,
     signing: "Signing | None" = None,
+    ledger: Ledger | None = None,
 ) -> None:
-    """Describe, hash and certify what is in the folder."""
+    """Describe, hash and certify what is in the folder; the ledger that paid for it gets a receipt of the certificate."""
     write_description(folder, released, method=method)
     for name in ("certificate.sig", "certificate.html"):
         (folder / name).unlink(missing_ok=True)
     written = record or Record(day=today())
-    write_certificate(released, folder, method=method, remark=remark, record=written, files=hashes(folder))
+    document = certificate(released, method=method, remark=remark, record=written, files=hashes(folder))
+    for name, text in sealed(document).items():
+        (folder / name).write_bytes(text.encode())
     if signing is not None and signing.sign is not None:
         sign_file(folder / "certificate.json", key=Path(signing.sign))
+    if ledger is not None:
+        ledger.certify(released.dataset, sha256(folder / "certificate.json"), paid=last_paid(released))
 
 
 def hashes(folder: Path) -> dict[str, str]:

@@ -8,7 +8,6 @@ folder, in FOLDER.earlier/1, 2, ... and not within it, where they would be publi
 """
 
 import os
-import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from sundog.errors import UserError
 from sundog.json_files import PART
+from sundog.report.release_files import in_order, is_release_file, needs_rows
 
 if TYPE_CHECKING:
     from sundog.released import Released
@@ -24,46 +24,13 @@ MEASURED = "released.json"
 KEPT = (MEASURED, "model.json", "certificate.json", "certificate.sig")
 """What is kept of a release that is replaced: with its measurements, method and seed it can be made again."""
 
-SAVED = (
-    MEASURED,
-    MEASURED + PART,
-    "model.json",
-    "fitted.npz",
-    "public.parquet",
-    "README.txt",
-    "datapackage.json",
-    "certificate.json",
-    "certificate.html",
-    "certificate.sig",
-)
-"""What a saved model consists of."""
-ROWS = (
-    "synthetic.csv",
-    "synthetic.parquet",
-    "adjusted.csv",
-    "adjusted.parquet",
-    "report.html",
-    "explore.html",
-    "adjust.json",
-    "parts.json",
-)
-"""What is made from it."""
-FILES = (*SAVED, *ROWS)
-LINKED = re.compile(r"synthetic\.[\w-]+\.(csv|parquet)")
-"""One of several synthetic tables, or a part of one."""
 MARK = "certificate.json"
 """A folder with this file is a release."""
 
 
-def is_release_file(name: str) -> bool:
-    """Whether a release may hold a file of this name."""
-    return name in FILES or LINKED.fullmatch(name) is not None
-
-
-def is_table(name: str) -> bool:
-    """Whether a file of a release holds synthetic rows."""
-    alone = name in ROWS and name.endswith((".csv", ".parquet"))
-    return alone or LINKED.fullmatch(name) is not None
+def files_of(folder: Path) -> list[str]:
+    """The files of a release, and no other that may lie beside them."""
+    return [name for name in in_order(path.name for path in folder.iterdir()) if (folder / name).is_file()]
 
 
 def check_release_folder(folder: Path, *, force: bool, outside: Iterable[str | Path | None] = ()) -> None:
@@ -76,10 +43,10 @@ def check_release_folder(folder: Path, *, force: bool, outside: Iterable[str | P
                 f"--out: {str(path)!r} lies in {str(folder)!r}, which is to be released; choose another folder."
             )
     found = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
-    blocked = next((name for name in found if is_release_file(name) and (folder / name).is_dir()), None)
+    blocked = next((name for name in found if _ours(name) and (folder / name).is_dir()), None)
     if blocked is not None:
         raise UserError(f"--out: {str(folder / blocked)!r} is a folder, and a file of that name is to be written.")
-    unknown = next((name for name in found if not is_release_file(name)), None)
+    unknown = next((name for name in found if not _ours(name)), None)
     if unknown is not None:
         raise UserError(
             f"--out: {str(folder)!r} holds {unknown!r}, which is no part of a release; choose another folder, so that nothing "
@@ -96,7 +63,7 @@ def check_saving(folder: Path) -> None:
     """Refuse to save a model where rows of an earlier one lie, or anything that is no part of a release."""
     check_release_folder(folder, force=True)
     there = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
-    rows = next((name for name in there if name in ROWS or LINKED.fullmatch(name)), None)
+    rows = next(filter(needs_rows, there), None)
     if rows is not None:
         raise UserError(
             f"save: {str(folder)!r} holds {rows!r} of an earlier release; save into an empty folder, and write rows afterwards."
@@ -107,7 +74,7 @@ def save_measurements(folder: Path, released: "Released") -> None:
     """Make a folder that of a release, as yet of its measurements alone; those that were there are kept beside."""
     folder.mkdir(parents=True, exist_ok=True)
     for entry in [*folder.iterdir()]:
-        if is_release_file(entry.name) and entry.name not in KEPT:
+        if _ours(entry.name) and entry.name not in KEPT:
             entry.unlink(missing_ok=True)
     replace_measurements(folder / MEASURED, released, beside=folder)
     for name in KEPT:
@@ -124,6 +91,11 @@ def replace_measurements(path: Path, released: "Released", *, beside: Path) -> N
             if each.exists():
                 shutil.move(each, into / each.name)
     released.save(path)
+
+
+def _ours(name: str) -> bool:
+    """A file of a release, or one that a killed run has half written."""
+    return is_release_file(name) or name == MEASURED + PART
 
 
 def earlier_folder(place: Path) -> Path:

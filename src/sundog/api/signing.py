@@ -5,6 +5,7 @@ The certificate names the SHA-256 of every file, so one signature covers the who
 """
 
 import base64
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +16,29 @@ def sign_file(path: Path, *, key: Path) -> Path:
     """Write the signature of a file beside it, with the ending .sig."""
     signature = _private_key(key).sign(path.read_bytes())
     target = path.with_suffix(".sig")
-    target.write_text(base64.b64encode(signature).decode() + "\n", encoding="ascii")
+    target.write_bytes(base64.b64encode(signature) + b"\n")
     return target
 
 
 def signed_by(path: Path, *, key: Path) -> bool:
-    """Whether the signature beside a file is that of the key's owner; False where there is none."""
+    """Whether the signature beside a file is that of the key's owner, written as `sign_file` does; False where there is none."""
     from cryptography.exceptions import InvalidSignature
 
     public = _public_key(key)
     try:
-        signature = base64.b64decode(path.with_suffix(".sig").read_text(encoding="ascii"), validate=False)
+        written = path.with_suffix(".sig").read_bytes()
+        signature = base64.b64decode(written)
         public.verify(signature, path.read_bytes())
     except (OSError, ValueError, InvalidSignature):
         return False
-    return True
+    return written == base64.b64encode(signature) + b"\n"
+
+
+def fingerprint(key: Path) -> str:
+    """The SHA-256 of a public key: openssl pkey -pubin -in KEY -outform DER | sha256sum."""
+    serialization, _ = _library()
+    whole = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    return hashlib.sha256(_public_key(key).public_bytes(*whole)).hexdigest()
 
 
 def check_private_key(key: Path) -> None:

@@ -37,6 +37,7 @@ from sundog.methods.recipes import recipe_of
 from sundog.methods.settings import with_settings
 from sundog.postprocess.measures import check_measures, measures_of
 from sundog.private.curator import Curator
+from sundog.private.ledger import Ledger
 from sundog.private.table import PrivateTable, PrivateTables
 from sundog.progress import tell
 from sundog.queries.workload import Workload
@@ -203,9 +204,9 @@ class Synthesizer:
         return Model(released, self.recipe, self.seed, state, self._public)
 
     @property
-    def ledger_path(self) -> Path:
-        """The file of the ledger that is charged."""
-        return self._charged.open_ledger().path
+    def ledger(self) -> Ledger:
+        """The ledger that is charged."""
+        return self._charged.open_ledger()
 
     def dry_run(self) -> DryRun:
         """What a fit would charge, the balance before and after, and what the certificate would say; reads no rows."""
@@ -268,11 +269,12 @@ class Synthesizer:
     def record(self, *, purpose: str | None = None, approved_by: str | None = None) -> Record:
         """What the certificate says of the circumstances: the day, the account's balance, disclosures so far."""
         told = self.purpose if purpose is None else purpose
-        return record_of(self.released, self._charged.open_ledger(), purpose=told, approved_by=approved_by)
+        return record_of(self.released, self.ledger, purpose=told, approved_by=approved_by)
 
     def save(self, folder: str | Path) -> Path:
         """Write released.json, the certificate and model.json into a folder; `sundog.load` reads them."""
-        return self.model.save(folder, record=self.record())
+        made: Path = self.model.save(folder, record=self.record(), ledger=self.ledger)
+        return made
 
 
 Synthesizer.__doc__ = (

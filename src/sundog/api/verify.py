@@ -1,204 +1,274 @@
-"""Verify a release: that nothing was changed since it was certified, and that it says of itself what is true.
+"""Verify a release: make every file of it again, or compare it with its hash, and say exactly what that establishes, and by what.
 
-Files against the certificate's hashes; the certificate against released.json; its receipts against a ledger; the rows against
-schema and constraints; the signature against a key. It reads the release and the ledger, never the private table.
+What follows from the measurements and the record is made again (regenerating.py); the certificate itself rests on a signature or on its
+receipt in the ledger. What neither covers is named. It reads the release and the ledger, never the private table.
 """
 
-import json
-import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sundog.api.certificate import read_certificate
-from sundog.api.release import SEALED, hashes
-from sundog.api.release_folder import is_release_file, is_table
-from sundog.api.signing import signed_by
-from sundog.domain import Schema
-from sundog.domain.linked.views import LinkedSchema
-from sundog.errors import UserError
-from sundog.evaluate.reading import open_synthetic, read_synthetic
-from sundog.generate.linked.rows import TableRows
-from sundog.postprocess.constraints import violations
-from sundog.postprocess.linked import broken
-from sundog.private.accountant import Accounting, accounting_of, spent_epsilon
-from sundog.private.ledger import Entry, Ledger
-from sundog.released import Payment, Released
-from sundog.report.certificate import certificate
-from sundog.sources.linked import LinkedSource
-from sundog.sources.linked_counts import faults, joined
+from sundog.api.claims import claims, statements
+from sundog.api.following import following
+from sundog.api.receipts import certified, certified_others, matched_receipts, receipt_faults
+from sundog.api.regenerating import Known, adjusted_files, redrawn, texts
+from sundog.api.release import SEALED, hashes, sha256
+from sundog.api.signing import fingerprint, signed_by
+from sundog.api.table_checks import table_faults
+from sundog.errors import UserError, failure
+from sundog.private.ledger import Ledger
+from sundog.progress import tell
+from sundog.released import Released
+from sundog.report.release_files import in_order, is_release_file, is_table, made
+from sundog.report.software import Software
+from sundog.version import __version__
 
-RECORDED = (
-    "certificate",
-    "sundog",
-    "files",
-    "date",
-    "purpose",
-    "approvedBy",
-    "account",
-    "disclosures",
-    "remark",
-    "versions",
-)
-"""What a certificate says beyond what follows from the measurements."""
+REWRITTEN = "somebody able to rewrite the whole folder could have changed everything in it consistently"
+OTHERWISE = {
+    "certificate.json": "what follows from released.json, model.json and its own record",
+    "certificate.html": "the page of this certificate.json",
+    "README.txt": "what follows from released.json",
+    "datapackage.json": "what follows from released.json",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was established, or was not: a sentence, and the same as fields."""
+
+    what: str
+    says: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return {"what": self.what, "says": self.says, **self.facts}
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What was checked, and what differs; it holds where nothing does."""
+    """What was established and by what, what was not and why, and what differs; it holds where nothing does."""
 
-    checked: tuple[str, ...]
+    established: tuple[Finding, ...]
+    not_established: tuple[Finding, ...]
     differences: tuple[str, ...]
 
     @property
     def holds(self) -> bool:
-        """Whether every check agreed with the certificate."""
+        """Whether nothing differs."""
         return not self.differences
 
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        if not self.holds:
+            return "The release differs from what was certified."
+        left = "; see what is not established" if self.not_established else ", and nothing is left open"
+        return f"Nothing differs{left}."
 
-def verify(folder: str | Path, *, ledger: str | Path | None = None, key: str | Path | None = None) -> Verification:
-    """Check a release folder; with a ledger also its receipts, with a public key also its signature."""
-    place = Path(folder)
-    document = read_certificate(place)
-    checked = [f"{len(document['files'])} files against their SHA-256", "the certificate against released.json"]
-    found = [*_files(place, document["files"])]
-    released = _released(place, found)
-    if released is not None:
-        found += _statements(document, released)
-        found += _claim(released)
-        tables = [name for name in document["files"] if is_table(name) and (place / name).is_file()]
-        for name in tables:
-            checked.append(f"{name} against schema and constraints")
-            found += _rows(
-                place / name, _schema_of(name, released.schema), linked=isinstance(released.schema, LinkedSchema)
-            )
-        if isinstance(released.schema, LinkedSchema):
-            checked.append("keys, numbers of children and constraints across tables")
-            found += _links(place, tables, released.schema)
-    if ledger is not None and released is not None:
-        checked.append(f"{len(released.payments)} receipts against the ledger")
-        found += _receipts(released, Ledger(Path(ledger)))
-    if key is not None:
-        checked.append("the signature")
-        if not signed_by(place / "certificate.json", key=Path(key)):
-            found.append("certificate.sig: it is not a signature of this certificate by the owner of that key.")
-    return Verification(tuple(checked), tuple(found))
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return {
+            "holds": self.holds,
+            "verdict": self.verdict,
+            "established": [each.to_json() for each in self.established],
+            "notEstablished": [each.to_json() for each in self.not_established],
+            "differences": list(self.differences),
+        }
 
 
-def _files(folder: Path, stated: Mapping[str, Any]) -> Iterator[str]:
-    actual = hashes(folder)
+class _Verdict:
+    """What is found, while it is being found."""
+
+    def __init__(self) -> None:
+        self.yes: list[Finding] = []
+        self.open: list[Finding] = []
+        self.no: list[str] = []
+
+    def add(self, faults: Iterator[str], what: str, says: str, **facts: Any) -> None:
+        """Faults; without any, what their absence establishes."""
+        found = list(faults)
+        self.no += found
+        if not found:
+            self.yes.append(Finding(what, says, facts))
+
+    def leave(self, what: str, says: str, **facts: Any) -> None:
+        """What is not established."""
+        self.open.append(Finding(what, says, facts))
+
+
+def verify(
+    folder: str | Path, *, ledger: str | Path | None = None, key: str | Path | None = None, quick: bool = False
+) -> Verification:
+    """Check a release folder, making its files again; `quick` leaves out what must be fitted and drawn.
+
+    Args:
+        folder: the folder of a release.
+        ledger: also check its receipts, and that of its certificate, against this ledger.
+        key: also check the signature with this Ed25519 public key (PEM).
+        quick: do not fit and draw again; the verdict says so.
+    """
+    place, found = Path(folder), _Verdict()
+    document, actual = read_certificate(place), hashes(place)
+    with following():
+        unchanged = f"{len(actual)} files are unchanged since certificate.json was written (SHA-256)."
+        found.add(_files(place, document["files"], actual), "files", unchanged, files=in_order(actual))
+        known = _known(place, document, found)
+        if known is not None:
+            _stated(place, known, found)
+            _again(place, known, actual, found=found, quick=quick)
+            tell("checking tables")
+            _tables(place, known, in_order(filter(is_table, actual)), found)
+    sealed = key is not None and _signed(place, Path(key), found)
+    if ledger is not None and known is not None:
+        sealed |= _paid(place, known, Ledger(Path(ledger)), found)
+    elif not sealed:
+        found.leave("origin", f"Neither a signature (--key) nor a ledger (--ledger) was checked: {REWRITTEN}.")
+    if key is None and (place / "certificate.sig").exists():
+        found.leave("signature", "certificate.sig was not checked: give the public key (--key).")
+    return Verification(tuple(found.yes), tuple(found.open), tuple(dict.fromkeys(found.no)))
+
+
+def _files(folder: Path, stated: Mapping[str, Any], actual: Mapping[str, str]) -> Iterator[str]:
     for name in stated:
         if name not in actual:
             yield f"{name}: the certificate names it, and it is not there."
         elif actual[name] != stated[name]:
             yield f"{name}: it was changed after it was certified."
-        elif (folder / name).is_symlink():
+    for name in (*actual, *SEALED):
+        if (folder / name).is_symlink():
             yield f"{name}: it is a link, and what it leads to can change; put the file itself there."
-    for name in sorted({path.name for path in folder.iterdir()} - set(stated) - set(SEALED)):
+    sealed = {name for name in SEALED if (folder / name).is_file()}
+    for name in sorted({path.name for path in folder.iterdir()} - {*stated} - sealed):
         known = "a file that the certificate does not name" if is_release_file(name) else "no part of a release"
         yield f"{name}: {known}; do not publish it with this folder."
 
 
-def _released(folder: Path, found: list[str]) -> Released | None:
+def _known(folder: Path, document: Mapping[str, Any], found: _Verdict) -> Known | None:
+    """What the release says of itself; where it contradicts itself, that differs."""
     try:
-        return Released.load(folder / "released.json")
+        released = Released.load(folder / "released.json")
     except UserError as error:
-        found.append(f"released.json: {error}")
+        found.no.append(f"released.json: {error}")
+        return None
+    found.no += claims(released)
+    try:
+        return Known.of(folder, document, released)
+    except UserError as error:
+        found.no += [*statements(document, released), str(error)]
         return None
 
 
-def _statements(document: Mapping[str, Any], released: Released) -> Iterator[str]:
-    """Whether everything that follows from the measurements is what the certificate says."""
-    expected = certificate(released, method=document.get("method"))
-    for name, value in expected.items():
-        if name not in RECORDED and not _same(document.get(name), json.loads(json.dumps(value))):
-            yield f"certificate.json: its {name!r} is not what released.json says."
-    spent = math.fsum(payment.rho for payment in released.payments)
-    if not math.isclose(spent, released.guarantee.rho, rel_tol=1e-9, abs_tol=1e-15):
-        yield f"released.json: its payments add up to rho {spent:.6g}, and it claims {released.guarantee.rho:.6g}."
-
-
-def _claim(released: Released) -> Iterator[str]:
-    """Whether the epsilon that is claimed follows from what was spent, by the accounting that its mechanisms allow."""
-    guarantee = released.guarantee
-    accounting: Accounting = "gaussian" if guarantee.accounting == "gaussian" else "zcdp"
-    if accounting == "gaussian" != accounting_of(payment.mechanism for payment in released.payments):
-        yield "released.json: it is accounted for as Gaussian, and not all of its payments are."
-    spent = math.fsum(payment.delta for payment in released.payments)
-    if not math.isclose(spent, guarantee.delta_spent, rel_tol=1e-9):
-        yield f"released.json: its thresholds spent delta {spent:g}, and it claims {guarantee.delta_spent:g}."
-    if (guarantee.epsilon is None and guarantee.delta is None) or not guarantee.rho:
+def _stated(folder: Path, known: Known, found: _Verdict) -> None:
+    """Texts that follow from measurements and record, written again."""
+    again = texts(known)
+    other = [name for name, text in again.items() if not _equal(folder / name, text)]
+    was = known.software.sundog
+    if other and was != __version__:
+        says = f"Not regenerated: {_listed(other)}, written by Sundog {was}; this is {__version__}."
+        found.leave("statements", says, files=other, why="another version of Sundog")
+        found.no += statements(known.document, known.released)
         return
-    left = (guarantee.delta or 0.0) - guarantee.delta_spent
-    if guarantee.epsilon is None or not left > 0:
-        yield "released.json: it claims an epsilon or a delta alone, or a delta that its thresholds have spent."
-    elif guarantee.epsilon < spent_epsilon(guarantee.rho, left, accounting=accounting) * (1 - 1e-9):
-        yield f"released.json: it claims epsilon {guarantee.epsilon:.6g}, and rho {guarantee.rho:.6g} is more than that."
+    detailed = [*statements(known.document, known.released)] if "certificate.json" in other else []
+    plain = [f"{name}: it is not {OTHERWISE[name]}." for name in other if name != "certificate.json" or not detailed]
+    says = f"{_listed(again)} say what follows from released.json, model.json and the record."
+    found.add(iter([*detailed, *plain]), "statements", says, files=in_order(again))
 
 
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, int | float):
-        return math.isclose(one, other, rel_tol=1e-12)
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(_same(a, b) for a, b in zip(one, other, strict=True))
-    return bool(one == other)
+def _equal(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_bytes() == text.encode()
 
 
-def _schema_of(name: str, schema: Schema) -> Schema:
-    """The schema of a table by its file's name."""
-    if not isinstance(schema, LinkedSchema):
-        return schema
-    table = name.split(".")[1]
-    return next((each.schema for each in schema.package.tables if each.name == table), schema)
+def _again(folder: Path, known: Known, actual: Mapping[str, str], *, found: _Verdict, quick: bool) -> None:
+    """Everything else, fitted and drawn again."""
+    names = [name for name in in_order(actual) if made(name) not in ("stated", "signature")]
+    drawn = [name for name in names if made(name) not in ("measured", "recorded")]
+    if known.recorded is None:
+        found.no += _other_names(names, adjusted_files(names))
+        why = "table not in the folder"
+        found.leave("rows", f"Not regenerated: {_listed(drawn)}. They were made from a {why}.", files=drawn, why=why)
+    elif quick:
+        found.leave("rows", f"Rows not regenerated (--quick): {_listed(drawn)}.", files=drawn, why="quick")
+    elif known.recorded.settings.get("endedEarly"):
+        says = f"Not regenerated: {_listed(drawn)}. Ctrl-C or the clock ended fitting early, which cannot be repeated."
+        found.leave("rows", says, files=drawn, why="ended early")
+    else:
+        _redrawn(folder, known, {name: actual[name] for name in names}, found)
 
 
-def _links(folder: Path, files: list[str], schema: LinkedSchema) -> Iterator[str]:
-    """Whether every row has a parent, no key occurs twice, and no parent has more children than declared."""
-    held = {name.split(".")[1]: name for name in files}
-    lacking = [table.name for table in schema.package.tables if table.name not in held]
-    if lacking:
-        yield f"the table {lacking[0]!r} is not among the files."
-        return
-    opened = {name: open_synthetic(str(folder / file), _schema_of(file, schema)) for name, file in held.items()}
-    source = LinkedSource(schema.package, opened)
-    found = list(faults(source))
-    yield from (f"{held[name]}: {what}" for name, what in found)
-    if not found:
-        tables = {name: TableRows(columns, parent) for name, (columns, parent) in joined(source).items()}
-        for name, count in broken(schema.package, tables).items():
-            if count:
-                yield f"the constraint {name!r} across tables is broken {count} times."
-
-
-def _rows(path: Path, schema: Schema, *, linked: bool) -> Iterator[str]:
-    """Whether the rows are what schema and constraints say; of linked tables one may have none."""
+def _redrawn(folder: Path, known: Known, actual: Mapping[str, str], found: _Verdict) -> None:
+    """Compare with what measurements, method and seed give here."""
     try:
-        table = read_synthetic(open_synthetic(str(path), schema), schema, name=path.name, empty=linked)
-    except UserError as error:
-        yield f"{path.name}: {error}"
+        again = redrawn(folder, known)
+    except Exception as error:  # whatever stops it on files that anyone may have written: nothing is established
+        says = f"Not regenerated: {_listed(actual)}. It could not be done here: {failure(error)[0]}"
+        found.leave("rows", says, files=[*actual], why="failed")
         return
-    yield from (f"{path.name}: {note}" for note in table.notes)
-    for name, count in violations(table.rows).items():
-        if count:
-            yield f"{path.name}: {count} rows break the constraint {name!r}."
+    found.no += _other_names(actual, again)
+    other = [name for name in in_order(actual) if name in again and actual[name] != again[name]]
+    same = [name for name in in_order(actual) if name in again and name not in other]
+    elsewhere = known.software.differences(Software())
+    if other and elsewhere:
+        says = (
+            f"Not regenerated: {_listed(other)}. Made again here they came out otherwise, and they were made elsewhere: "
+            f"{', '.join(elsewhere)}. Rounding may differ, or the files were changed: this cannot tell."
+        )
+        found.leave("rows", says, files=other, why="other software or machine", differs=list(elsewhere))
+    else:
+        found.no += [f"{name}: it is not what the recorded measurements, method and seed give." for name in other]
+    if same:
+        says = f"{_listed(same)} are, byte for byte, what the recorded measurements, method and seed give."
+        found.yes.append(Finding("rows", says, {"files": same}))
 
 
-def _receipts(released: Released, ledger: Ledger) -> Iterator[str]:
-    """Every payment is an entry of the ledger, for the same thing at the same price, and for the same unit."""
-    entries = {f"{name}#{entry.number}": entry for name in ledger.accounts() for entry in ledger.account(name).entries}
-    for payment in released.payments:
-        entry = entries.get(payment.receipt)
-        if entry is None:
-            yield f"receipt {payment.receipt}: the ledger has no such entry."
-        elif not _same(_paid(entry), _paid(payment)):
-            yield f"receipt {payment.receipt}: the ledger says something else was paid for, or at another price."
-        elif entry.unit != released.guarantee.unit:
-            yield f"receipt {payment.receipt}: the ledger says that another unit is protected."
+def _other_names(actual: Iterable[str], expected: Iterable[str]) -> Iterator[str]:
+    """Files more, or less, than such a release has."""
+    yield from (f"{name}: such a release does not hold it." for name in in_order({*actual} - {*expected}))
+    left = {name for name in expected if made(name) not in ("stated", "signature")}
+    yield from (f"{name}: such a release holds it, and it is not there." for name in in_order(left - {*actual}))
 
 
-def _paid(line: Entry | Payment) -> list[Any]:
-    """What a line says was paid, in which both ledger and release must agree."""
-    return [line.mechanism, line.label, line.rho, line.delta, dict(line.details)]
+def _tables(folder: Path, known: Known, tables: list[str], found: _Verdict) -> None:
+    if tables:
+        says = f"{_listed(tables)} keep to the schema and its constraints."
+        found.add(table_faults(folder, tables, known.released.schema), "tables", says, files=tables)
+
+
+def _signed(folder: Path, key: Path, found: _Verdict) -> bool:
+    """Whether the certificate is signed by the owner of a key."""
+    if not signed_by(folder / "certificate.json", key=key):
+        found.no.append("certificate.sig: it is not a signature of this certificate by the owner of that key.")
+        return False
+    digest = fingerprint(key)
+    found.yes.append(Finding("signature", f"certificate.json is signed by the key {digest} ({key}).", {"key": digest}))
+    return True
+
+
+def _paid(folder: Path, known: Known, ledger: Ledger, found: _Verdict) -> bool:
+    """Whether the ledger holds the receipt of this very certificate; and whether it holds all others."""
+    faults = [*receipt_faults(known.released, ledger)]
+    spans = "" if faults else matched_receipts(known.released)
+    says = f"{len(known.released.payments)} receipts match the ledger: {spans}."
+    found.add(iter(faults), "receipts", says, receipts=[payment.receipt for payment in known.released.payments])
+    receipt = certified(ledger, sha256(folder / "certificate.json"))
+    if receipt is not None:
+        says = f"certificate.json is the one of which the ledger holds the receipt {receipt}."
+        found.yes.append(Finding("certificate", says, {"receipt": receipt}))
+        return True
+    if known.record.balance is not None and certified_others(ledger, known.released):
+        found.no.append(
+            "certificate.json: the ledger holds the receipt of another certificate of this run, and none of this."
+        )
+    says = "The ledger holds no receipt of this certificate (`sundog generate` leaves none)"
+    found.leave("certificate", f"{says}: beyond the receipts, {REWRITTEN}.")
+    return False
+
+
+def _listed(names: Iterable[str]) -> str:
+    """A few names in words; many parts as one."""
+    held = in_order(names)
+    parts = [name for name in held if name.startswith("synthetic.part-")]
+    kept = [name for name in held if name not in parts]
+    return ", ".join(([f"synthetic.part-*.parquet ({len(parts)})"] if parts else []) + kept)

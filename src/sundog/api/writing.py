@@ -6,17 +6,15 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from sundog.api.recorded import Format
 from sundog.api.release_folder import check_release_folder, refuse_inside_release
 from sundog.errors import UserError
 
 if TYPE_CHECKING:
     from sundog.domain.rows import Rows
     from sundog.generate.linked.rows import LinkedRows
-
-Format = Literal["csv", "parquet"]
-"""The formats of synthetic tables."""
 
 
 def prepare_folder(folder: Path, *, force: bool, outside: Iterable[str | Path | None] = ()) -> None:

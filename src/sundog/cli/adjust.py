@@ -20,19 +20,6 @@ if TYPE_CHECKING:
     from sundog.released import Released
     from sundog.report.record import Record
 
-FILES = [
-    "adjust.json",
-    "explore.html",
-    "released.json",
-    "README.txt",
-    "datapackage.json",
-    "certificate.json",
-    "certificate.html",
-]
-UNKNOWN = (
-    "The cost of making the synthetic table itself is not known here (see --before), and is not part of this claim."
-)
-
 
 @dataclass(frozen=True, kw_only=True)
 class SyntheticOptions(TextOptions):
@@ -72,8 +59,9 @@ def adjust(
     _check_sources(measuring, paying.privacy)
     adjusted = f"adjusted.{writing.format}"
     with progress("reading") as report:
+        from sundog.api.recorded import adjusted_remark
         from sundog.api.release import finish_release
-        from sundog.api.release_folder import save_measurements
+        from sundog.api.release_folder import files_of, save_measurements
         from sundog.report import write_explore
 
         signing.check()
@@ -87,15 +75,24 @@ def adjust(
         report("matching")
         kept = None if measuring.real is None else out / "released.json"
         done = _matched(plan, known, seed=measuring.seed, kept=kept)
-        remark = UNKNOWN if done.released.rows_from_elsewhere else None
+        remark = adjusted_remark(done.released)
         save_measurements(out, done.released)
         _write_json(done.match.describe() | {"notes": list(done.notes)}, out / "adjust.json")
         write_table(done.rows, out / adjusted)
         record = _record(done, curator, signing)
         method = f"adjust ({measuring.measures})"
         write_explore(done.released, done.rows, out / "explore.html", method=method)
-        finish_release(out, done.released, method=method, record=record, remark=remark, signing=signing)
-    _tell(done, out, adjusted=adjusted, remark=remark, as_json=writing.json)
+        finish_release(
+            out,
+            done.released,
+            method=method,
+            record=record,
+            remark=remark,
+            signing=signing,
+            ledger=None if curator is None else curator.spending.ledger,
+        )
+        files = files_of(out)
+    _tell(done, out, files=files, adjusted=adjusted, remark=remark, as_json=writing.json)
 
 
 def _record(done: "Adjusted", curator: "Curator | None", signing: Signing) -> "Record":
@@ -158,7 +155,7 @@ def _matched(plan: "Adjustment", known: "Released", *, seed: int, kept: Path | N
         raise UserError(f"{error}{again}{notes}") from None
 
 
-def _tell(done: "Adjusted", out: Path, *, adjusted: str, remark: str | None, as_json: bool) -> None:
+def _tell(done: "Adjusted", out: Path, *, files: list[str], adjusted: str, remark: str | None, as_json: bool) -> None:
     """Where the files are, how well the measures are met, and what was spent."""
     from sundog.report.certificate import claim
     from sundog.report.words import warning_sentences
@@ -176,11 +173,10 @@ def _tell(done: "Adjusted", out: Path, *, adjusted: str, remark: str | None, as_
         *(f"Note: {note}" for note in done.notes),
         *kept_lines(out),
     ]
-    files = [str(out / name) for name in [adjusted, *FILES]]
     spent = {"rho": guarantee.rho, "epsilon": guarantee.epsilon, "delta": guarantee.delta}
     result = {
         "rows": len(done.rows),
-        "files": files,
+        "files": [str(out / name) for name in files],
         **spent,
         **figures,
         "notes": list(done.notes),

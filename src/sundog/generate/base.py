@@ -80,10 +80,16 @@ class Constrained(Protocol):
 
 @dataclass(frozen=True)
 class Ending:
-    """How fitting ended: whether the user stopped it, and what the user should know of it."""
+    """How fitting ended: whether the user stopped it, what the user should know of it, and whether the clock ended it."""
 
     interrupted: bool = False
     note: str = ""
+    timed_out: bool = False
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the same fit ends in the same state: neither the user nor the clock ended it."""
+        return not (self.interrupted or self.timed_out)
 
 
 @runtime_checkable

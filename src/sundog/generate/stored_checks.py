@@ -69,7 +69,9 @@ def _leaves(leaves: Leaves) -> bool:
 
 
 def _ending(ending: Ending) -> bool:
-    return isinstance(ending.interrupted, bool) and isinstance(ending.note, str)
+    return all(isinstance(each, bool) for each in (ending.interrupted, ending.timed_out)) and isinstance(
+        ending.note, str
+    )
 
 
 def _outcome(outcome: Outcome) -> bool:

@@ -44,7 +44,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the ledger. Mechanisms are those of Charge, and "disclosed" and "limit", which cost nothing.
+    """One line of the ledger. Mechanisms are those of Charge, and "disclosed", "limit" and "certified", which cost nothing.
 
     Entries of before runs were recorded have none.
     """

@@ -4,6 +4,7 @@ A forged cost that is no number (NaN is below every limit), or a limit of the wr
 """
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, get_args
@@ -15,7 +16,7 @@ from sundog.private.account import Entry, Run
 from sundog.private.account_name import normal_name
 from sundog.private.accountant import Accounting, Budget, Mechanism
 
-FREE = ("disclosed", "limit")
+FREE = ("disclosed", "limit", "certified")
 """Entries that cost nothing, beside the mechanisms of charges."""
 FIELDS = {"dataset", "time", "mechanism", "rho", "delta", "label", "details", "accounting", "unit"}
 RUN = "run"
@@ -60,6 +61,14 @@ def _check(content: Mapping[str, Any]) -> None:
         raise ForgedEntry("it costs something, and is no charge")
     if content["mechanism"] == "limit":
         Budget(**content["details"])
+    if content["mechanism"] == "certified" and not _digest(content["details"]):
+        raise ForgedEntry("it holds no SHA-256 of a certificate")
+
+
+def _digest(details: Mapping[str, Any]) -> bool:
+    digest = details.get("sha256")
+    known = set(details) == {"sha256", "paid"} and isinstance(digest, str) and type(details["paid"]) is int
+    return known and re.fullmatch("[0-9a-f]{64}", str(digest)) is not None
 
 
 def _run(run: Any, entry: int) -> Run | None:

@@ -51,7 +51,7 @@ def runs_of(account: Account, *, delta: float | None) -> list[RunTotal]:
 
 def _grouped(entries: Sequence[Entry]) -> Iterator[tuple[int, list[Entry]]]:
     """The entries of each run, or of each stretch without one, under the number of the first."""
-    told = [entry for entry in entries if entry.mechanism != "limit"]
+    told = [entry for entry in entries if entry.mechanism not in ("limit", "certified")]
     for _, stretch in groupby(told, key=lambda e: (e.mechanism == "disclosed" and e.number, e.run and e.run.number)):
         held = list(stretch)
         run = held[0].run

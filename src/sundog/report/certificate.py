@@ -7,11 +7,8 @@ SHA-256 of the files beside it, the page for people among them.
 import hashlib
 import json
 import math
-import platform
 from collections.abc import Mapping
-from importlib.metadata import version as version_of
 from importlib.resources import files as resources
-from pathlib import Path
 from typing import Any
 
 from sundog.domain.dialect import Dialect
@@ -19,10 +16,9 @@ from sundog.domain.origin import MEANING
 from sundog.released import Guarantee, Payment, Released
 from sundog.report.choices import choices
 from sundog.report.record import Record
+from sundog.report.software import Software
 from sundog.report.words import meaning, origins, promise, rests_on, warning_sentences
-from sundog.version import __version__
 
-NOISE_LIBRARY = "opendp"
 PAGE = "certificate.html"
 
 RECORDS = (
@@ -44,13 +40,13 @@ def certificate(
     remark: str | None = None,
     record: Record | None = None,
     files: Mapping[str, str] | None = None,
+    software: Software | None = None,
 ) -> dict[str, Any]:
-    """The certificate as plain JSON."""
+    """The certificate as plain JSON; `software` is what made the release, by default what runs here."""
     guarantee, grounds = released.guarantee, rests_on(released)
     return {
         "certificate": "sundog-certificate-2",
-        "sundog": __version__,
-        "versions": {"python": platform.python_version(), NOISE_LIBRARY: version_of(NOISE_LIBRARY)},
+        **(software or Software()).to_json(),
         **({} if record is None else record.to_json()),
         "dataset": released.dataset,
         "method": method,
@@ -104,22 +100,12 @@ def _line(payment: Payment) -> dict[str, Any]:
     return line | ({"delta": payment.delta} if payment.delta else {}) | dict(payment.details)
 
 
-def write_certificate(
-    released: Released,
-    folder: Path,
-    *,
-    method: str | None,
-    remark: str | None = None,
-    record: Record,
-    files: Mapping[str, str],
-) -> None:
-    """certificate.html for people, then certificate.json for machines, which names the page's SHA-256 as well."""
-    document = certificate(released, method=method, remark=remark, record=record, files=files)
-    page = _page(document).encode()
-    (folder / PAGE).write_bytes(page)
-    document["files"] |= {PAGE: hashlib.sha256(page).hexdigest()}
-    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-    (folder / "certificate.json").write_text(text, encoding="utf-8")
+def sealed(document: dict[str, Any]) -> dict[str, str]:
+    """The texts of certificate.html, for people, and of certificate.json, for machines, which names the page's SHA-256 as well."""
+    page = _page(document)
+    files = document["files"] | {PAGE: hashlib.sha256(page.encode()).hexdigest()}
+    text = json.dumps(document | {"files": files}, indent=2, ensure_ascii=False) + "\n"
+    return {PAGE: page, "certificate.json": text}
 
 
 def _receipts(released: Released) -> dict[str, list[str]]:

@@ -40,6 +40,7 @@ def _record(document: Mapping[str, Any]) -> dict[str, str | None]:
         "Row count": document["rowCount"],
         "Account": None if account is None else _account(account),
         "Made by": f"Sundog {document['sundog']} ({versions})",
+        "Machine": document.get("machine"),
         "Remark": document.get("remark"),
     }
 

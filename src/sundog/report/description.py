@@ -5,6 +5,7 @@ place there under `croissant`: a JSON-LD description that says that the rows are
 """
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,39 +14,29 @@ from sundog.domain.linked.table import LinkedTable, keys_of
 from sundog.domain.linked.views import LinkedSchema
 from sundog.released import Released
 from sundog.report.certificate import claim
+from sundog.report.release_files import about, in_order, is_table
 from sundog.report.words import promise, warning_sentences
 from sundog.version import __version__
 
-ABOUT = {
-    "synthetic.csv": "the synthetic rows, one per line, with a header",
-    "synthetic.parquet": "the synthetic rows",
-    "parts.json": "how the synthetic rows are divided into the files synthetic.part-*.parquet",
-    "adjusted.csv": "the synthetic rows, reweighted to match the measures in adjust.json",
-    "adjusted.parquet": "the synthetic rows, reweighted to match the measures in adjust.json",
-    "adjust.json": "what the rows were matched to, and how well",
-    "report.html": "how far the rows can be relied on, column by column and pair by pair",
-    "explore.html": "every column and pair with intervals; filter and cross-tabulate the rows in a browser",
-    "certificate.html": "what was promised, what was paid, and the SHA-256 of every file here",
-    "certificate.json": "the same for machines",
-    "certificate.sig": "an Ed25519 signature of certificate.json",
-    "released.json": "the noisy measurements themselves; everything else was made from them",
-    "model.json": "which method made the rows, and the seed",
-    "fitted.npz": "the fitted model as plain arrays: `sundog answer` and `sundog.load` read it",
-    "public.parquet": "the public table that the method started from",
-    "datapackage.json": "columns, types, labels and bounds (Data Package, with Croissant keys)",
-    "README.txt": "this page",
-}
+UNLISTED = {"certificate.sig"}
+"""It is written after the texts that could name it."""
 MEDIA = {".csv": "text/csv", ".parquet": "application/vnd.apache.parquet"}
 
 
 def write_description(folder: Path, released: Released, *, method: str | None) -> None:
     """README.txt and datapackage.json, for the files that are in the folder."""
-    there = [path.name for path in folder.iterdir() if path.name.startswith(("synthetic.", "adjusted."))]
-    package = data_package(released, method=method, tables=sorted(there))
-    text = json.dumps(package, indent=2, ensure_ascii=False) + "\n"
-    (folder / "datapackage.json").write_text(text, encoding="utf-8")
-    files = {path.name for path in folder.iterdir()} | {"README.txt", "certificate.json", "certificate.html"}
-    (folder / "README.txt").write_text(_readme(released, method=method, there=files), encoding="utf-8")
+    for name, text in description(released, method=method, there=[path.name for path in folder.iterdir()]).items():
+        (folder / name).write_bytes(text.encode())
+
+
+def description(released: Released, *, method: str | None, there: Iterable[str]) -> dict[str, str]:
+    """The texts of README.txt and datapackage.json of a release with these files."""
+    names = in_order({*there, "README.txt", "datapackage.json", "certificate.json", "certificate.html"} - UNLISTED)
+    package = data_package(released, method=method, tables=sorted(filter(is_table, names)))
+    return {
+        "datapackage.json": json.dumps(package, indent=2, ensure_ascii=False) + "\n",
+        "README.txt": _readme(released, method=method, there=names),
+    }
 
 
 def data_package(released: Released, *, method: str | None, tables: list[str]) -> dict[str, Any]:
@@ -152,10 +143,9 @@ def _slug(name: str) -> str:
     return made.strip("-") or "table"
 
 
-def _readme(released: Released, *, method: str | None, there: set[str]) -> str:
+def _readme(released: Released, *, method: str | None, there: list[str]) -> str:
     width = max(len(name) for name in there)
-    linked = {name: f"the synthetic table {name.split('.')[1]!r}" for name in sorted(there) if name not in ABOUT}
-    listed = [f"  {name:<{width}}  {about}" for name, about in {**linked, **ABOUT}.items() if name in there]
+    listed = [f"  {name:<{width}}  {about(name)}" for name in there]
     lines = [
         f"{released.dataset}: a synthetic table",
         "",

@@ -32,7 +32,7 @@ WHAT = {
 
 def write_linked_report(released: Released, rows: LinkedRows, path: Path) -> None:
     """Write the report on linked tables."""
-    path.write_text(linked_page(released, rows), encoding="utf-8")
+    path.write_bytes(linked_page(released, rows).encode())
 
 
 def linked_page(released: Released, rows: LinkedRows) -> str:

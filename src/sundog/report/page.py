@@ -46,7 +46,7 @@ class Card:
 
 def write_report(released: Released, rows: Rows, path: Path, *, method: str, unsupported: Sequence[str] = ()) -> None:
     """Write the page report.html."""
-    path.write_text(report_page(released, rows, method=method, unsupported=unsupported), encoding="utf-8")
+    path.write_bytes(report_page(released, rows, method=method, unsupported=unsupported).encode())
 
 
 def report_page(released: Released, rows: Rows, *, method: str, unsupported: Sequence[str] = ()) -> str:

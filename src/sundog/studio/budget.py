@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sundog.api.options import Charged, Consent, Generation, Privacy
-from sundog.api.writing import Format
+from sundog.api.recorded import Format
 from sundog.declare import typed
 from sundog.errors import UserError
 from sundog.studio.home import Project, absolute

@@ -106,15 +106,16 @@ def _told(model: "Model | LinkedModel", folder: Path, rows: int) -> dict[str, An
 
 
 def verify(job: Job) -> dict[str, Any]:
-    """Whether a release is as it was certified, and its receipts are in the ledger."""
+    """What can be established of a release, with the ledger at hand."""
     from sundog.api.options import LedgerPlace
     from sundog.api.verify import verify as verified
 
     asked = job.request
-    job.tell("verifying")
     ledger = LedgerPlace(asked["ledger"]).open_ledger().path
-    found = verified(asked["folder"], ledger=ledger, key=asked["key"])
-    return {"holds": found.holds, "checked": list(found.checked), "differences": list(found.differences)}
+    with listening(job.tell):
+        job.tell("verifying")
+        found = verified(asked["folder"], ledger=ledger, key=asked["key"])
+    return found.to_json()
 
 
 def evaluate(job: Job) -> dict[str, Any]:

@@ -134,7 +134,8 @@ class Genetic:
 
     def ending(self, state: GeneticState) -> Ending:
         """How the last search ended."""
-        return Ending() if state.outcome is None else Ending(state.outcome.interrupted, state.outcome.note)
+        ended = state.outcome
+        return Ending() if ended is None else Ending(ended.interrupted, ended.note, ended.stop == "time cap")
 
     def sample(self, key: Key, state: GeneticState, *, rows: int) -> Rows:
         """The rows themselves; another number of them by repeating or leaving out rows as evenly as possible."""

@@ -68,9 +68,10 @@ class LinkedSearch:
         rows = min(flat.rows, max(1, round(MOST_ROWS / _rows_per_root(released, schema))))
         fit_key, sample_key = split(key, 2)
         search = PooledSearch(rows=rows)
-        drawn = search.sample(
-            sample_key, search.fit(fit_key, search.init(fit_key, flat.schema), released=flat), rows=rows
-        )
+        state = search.fit(fit_key, search.init(fit_key, flat.schema), released=flat)
+        if search.ending(state).interrupted:
+            raise KeyboardInterrupt  # the tables below have no such thing as the best rows so far
+        drawn = search.sample(sample_key, state, rows=rows)
         codes = {name: drawn.column(name) for name in flat.schema.names}
         return TableRows(codes, np.arange(rows))
 

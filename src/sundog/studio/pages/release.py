@@ -12,8 +12,9 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 
-from sundog.api.release_folder import FILES, LINKED, is_table
+from sundog.api.release_folder import files_of
 from sundog.errors import UserError
+from sundog.report.release_files import is_table, title
 from sundog.studio import jobs
 from sundog.studio.home import Project, absolute
 from sundog.studio.kept import kept_of
@@ -23,20 +24,6 @@ PAGE_CSP = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; sandbox allow-scripts"
 )
 """For the self-contained pages of a release: a world of their own, which can load nothing and reach nothing of the studio."""
-MEANINGS = {
-    "report.html": "Report: what was released, and how far to rely on it",
-    "explore.html": "Explore: ask the release questions",
-    "certificate.html": "Certificate: what is claimed, and what was paid",
-    "synthetic.csv": "The synthetic table",
-    "synthetic.parquet": "The synthetic table",
-    "released.json": "All measurements",
-    "certificate.json": "The certificate, for machines",
-    "datapackage.json": "Description, for machines",
-    "README.txt": "Description, for people",
-    "certificate.sig": "The signature of the certificate",
-    "model.json": "The model",
-    "fitted.npz": "The fitted model",
-}
 
 
 def listed(studio: Studio, request: Request) -> Response:
@@ -71,17 +58,13 @@ def show(studio: Studio, request: Request) -> Response:
         folder=folder,
         outcome=job.outcome,
         certificate=_certificate(folder),
-        files=[(name, _meaning(name), (folder / name).stat().st_size) for name in names],
-        pages=[(name, MEANINGS[name]) for name in ("report.html", "explore.html", "certificate.html") if name in names],
+        files=[(name, title(name), (folder / name).stat().st_size) for name in names],
+        pages=[(name, title(name)) for name in ("report.html", "explore.html", "certificate.html") if name in names],
         verified=about["verify"],
         evaluated=about["evaluate"],
         signed="certificate.sig" in names,
         can_evaluate=project.sql is None and not project.linked and any(map(is_table, names)),
     )
-
-
-def _meaning(name: str) -> str:
-    return "A synthetic table" if LINKED.fullmatch(name) else MEANINGS.get(name, "")
 
 
 def _about(project: Project, kind: str, release: str) -> jobs.Job | None:
@@ -91,9 +74,7 @@ def _about(project: Project, kind: str, release: str) -> jobs.Job | None:
 
 def _files(folder: Path) -> list[str]:
     """The files of a release, and no other that may lie beside them."""
-    known = [*(name for name in MEANINGS if name in FILES), *(name for name in FILES if name not in MEANINGS)]
-    linked = sorted(path.name for path in folder.glob("synthetic.*.*") if LINKED.fullmatch(path.name))
-    return [name for name in (*linked, *known) if (folder / name).is_file() and not (folder / name).is_symlink()]
+    return [name for name in files_of(folder) if not (folder / name).is_symlink()]
 
 
 def _certificate(folder: Path) -> dict[str, Any]:
