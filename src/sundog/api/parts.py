@@ -118,6 +118,7 @@ def write_parts(
     Each one's name is given once it is there.
     """
     names = parts.names
+    _model.cache_clear()  # the folder may have held another model before
     for left in folder.glob("synthetic.unfinished-*"):
         left.unlink()
     wanted = [part for part, name in enumerate(names) if not (folder / name).exists()]

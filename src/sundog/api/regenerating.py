@@ -4,12 +4,14 @@ Texts follow from the measurements and the record at once. The model is fitted a
 drawn again into a folder of their own. The same software on the same kind of machine gives the same bytes.
 """
 
+import hashlib
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sundog.api.adjust import TableToAdjust
 from sundog.api.making import Place, draw, linked_names, write_rows
 from sundog.api.model import fitted_again, recipe_in
 from sundog.api.parts import RECORD, Parts, load_record, save_record
@@ -17,12 +19,15 @@ from sundog.api.recorded import NAME, Drawn, Recorded, adjusted_remark, read_rec
 from sundog.api.release import sha256
 from sundog.api.release_folder import files_of
 from sundog.domain.linked.views import LinkedSchema
+from sundog.domain.rows import weights_name
 from sundog.errors import UserError
+from sundog.evaluate.reading import open_synthetic
 from sundog.methods.checks import unsupported
 from sundog.progress import tell
 from sundog.released import Released
 from sundog.report.certificate import PAGE, certificate, sealed
 from sundog.report.description import description
+from sundog.report.explore.page import explore_page
 from sundog.report.record import Record
 from sundog.report.software import Software
 
@@ -114,6 +119,16 @@ def redrawn(folder: Path, known: Known) -> dict[str, str]:
                 save_record(into, known.parts, released=known.released)
             write_rows(model, draw(model, place), place=place, report=tell, written=seen)
         return digests | {name: sha256(into / name) for name in files_of(into)}
+
+
+def explored(folder: Path, known: Known, table: str) -> dict[str, str]:
+    """The SHA-256 of explore.html of an adjusted table, from the rows and weights that are in the folder."""
+    schema = known.released.schema
+    name = weights_name(schema)
+    weighted = name in open_synthetic(str(folder / table), schema).columns
+    rows, _ = TableToAdjust(str(folder / table), name if weighted else None).read(schema)
+    page = explore_page(known.released, rows, method=known.method)
+    return {"explore.html": hashlib.sha256(page.encode()).hexdigest()}
 
 
 def _place(into: Path, known: Known) -> Place:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from sundog.domain import Schema
 from sundog.domain.linked.views import LinkedSchema
+from sundog.domain.rows import weights_name
 from sundog.errors import UserError
 from sundog.evaluate.reading import open_synthetic, read_synthetic
 from sundog.generate.linked.rows import TableRows
@@ -33,7 +34,8 @@ def _schema_of(name: str, schema: Schema) -> Schema:
 
 def _links(folder: Path, files: list[str], schema: LinkedSchema) -> Iterator[str]:
     """Whether every row has a parent, no key occurs twice, and no parent has more children than declared."""
-    held = {name.split(".")[1]: name for name in files}
+    known = {table.name for table in schema.package.tables}
+    held = {name.split(".")[1]: name for name in files if name.split(".")[1] in known}
     lacking = [table.name for table in schema.package.tables if table.name not in held]
     if lacking:
         yield f"the table {lacking[0]!r} is not among the files."
@@ -56,7 +58,9 @@ def _rows(path: Path, schema: Schema, *, linked: bool) -> Iterator[str]:
     except UserError as error:
         yield f"{path.name}: {error}"
         return
-    yield from (f"{path.name}: {note}" for note in table.notes)
+    weighted = f"not in the schema, so left out: {weights_name(schema)}"
+    notes = [note for note in table.notes if note != weighted or not path.name.startswith("adjusted.")]
+    yield from (f"{path.name}: {note}" for note in notes)
     for name, count in violations(table.rows).items():
         if count:
             yield f"{path.name}: {count} rows break the constraint {name!r}."

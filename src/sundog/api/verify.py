@@ -4,7 +4,7 @@ What follows from the measurements and the record is made again (regenerating.py
 receipt in the ledger. What neither covers is named. It reads the release and the ledger, never the private table.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from sundog.api.certificate import read_certificate
 from sundog.api.claims import claims, statements
 from sundog.api.following import following
 from sundog.api.receipts import certified, certified_others, matched_receipts, receipt_faults
-from sundog.api.regenerating import Known, adjusted_files, redrawn, texts
+from sundog.api.regenerating import Known, adjusted_files, explored, redrawn, texts
 from sundog.api.release import SEALED, hashes, sha256
 from sundog.api.signing import fingerprint, signed_by
 from sundog.api.table_checks import table_faults
@@ -26,6 +26,7 @@ from sundog.report.software import Software
 from sundog.version import __version__
 
 REWRITTEN = "somebody able to rewrite the whole folder could have changed everything in it consistently"
+RECIPE = "what the recorded measurements, method and seed give"
 OTHERWISE = {
     "certificate.json": "what follows from released.json, model.json and its own record",
     "certificate.html": "the page of this certificate.json",
@@ -173,7 +174,7 @@ def _stated(folder: Path, known: Known, found: _Verdict) -> None:
         return
     detailed = [*statements(known.document, known.released)] if "certificate.json" in other else []
     plain = [f"{name}: it is not {OTHERWISE[name]}." for name in other if name != "certificate.json" or not detailed]
-    says = f"{_listed(again)} say what follows from released.json, model.json and the record."
+    says = f"They say what follows from released.json, model.json and the record: {_listed(again)}."
     found.add(iter([*detailed, *plain]), "statements", says, files=in_order(again))
 
 
@@ -182,29 +183,51 @@ def _equal(path: Path, text: str) -> bool:
 
 
 def _again(folder: Path, known: Known, actual: Mapping[str, str], *, found: _Verdict, quick: bool) -> None:
-    """Everything else, fitted and drawn again."""
-    names = [name for name in in_order(actual) if made(name) not in ("stated", "signature")]
-    drawn = [name for name in names if made(name) not in ("measured", "recorded")]
+    """Everything else, made again where that is possible."""
+    held = {name: digest for name, digest in actual.items() if made(name) not in ("stated", "signature")}
+    drawn = in_order(name for name in held if made(name) not in ("measured", "recorded"))
     if known.recorded is None:
-        found.no += _other_names(names, adjusted_files(names))
-        why = "table not in the folder"
-        found.leave("rows", f"Not regenerated: {_listed(drawn)}. They were made from a {why}.", files=drawn, why=why)
+        _adjusted(folder, known, held, found)
     elif quick:
         found.leave("rows", f"Rows not regenerated (--quick): {_listed(drawn)}.", files=drawn, why="quick")
     elif known.recorded.settings.get("endedEarly"):
         says = f"Not regenerated: {_listed(drawn)}. Ctrl-C or the clock ended fitting early, which cannot be repeated."
         found.leave("rows", says, files=drawn, why="ended early")
     else:
-        _redrawn(folder, known, {name: actual[name] for name in names}, found)
+        _compared(folder, held, lambda: redrawn(folder, known), RECIPE, known=known, found=found)
 
 
-def _redrawn(folder: Path, known: Known, actual: Mapping[str, str], found: _Verdict) -> None:
-    """Compare with what measurements, method and seed give here."""
+def _adjusted(folder: Path, known: Known, actual: Mapping[str, str], found: _Verdict) -> None:
+    """Of an adjusted table its page alone can be made again: the table that it was made from is not in the folder."""
+    files = adjusted_files(actual)
+    found.no += _other_names(actual, files)
+    left = [name for name in in_order(files) if made(name) == "matched" and name in actual]
+    says = f"Not regenerated: {_listed(left)}. The table from which they were made is not in the folder."
+    found.leave("rows", says, files=left, why="table not in the folder")
+    page = {name: digest for name, digest in actual.items() if name == "explore.html"}
+    table = next((name for name in left if is_table(name)), None)
+    if table is not None and page:
+        _compared(
+            folder, page, lambda: explored(folder, known, table), f"the page of {table}", known=known, found=found
+        )
+
+
+def _compared(
+    folder: Path,
+    actual: Mapping[str, str],
+    make: Callable[[], Mapping[str, str]],
+    source: str,
+    *,
+    known: Known,
+    found: _Verdict,
+) -> None:
+    """Compare files with what is made again here."""
     try:
-        again = redrawn(folder, known)
+        again = make()
     except Exception as error:  # whatever stops it on files that anyone may have written: nothing is established
-        says = f"Not regenerated: {_listed(actual)}. It could not be done here: {failure(error)[0]}"
-        found.leave("rows", says, files=[*actual], why="failed")
+        why = failure(error)[0] if isinstance(error, UserError | OSError | MemoryError) else f"{type(error).__name__}."
+        says = f"Not regenerated: {_listed(actual)}. It could not be done here: {why}"
+        found.leave("rows", says, files=in_order(actual), why="failed")
         return
     found.no += _other_names(actual, again)
     other = [name for name in in_order(actual) if name in again and actual[name] != again[name]]
@@ -215,12 +238,11 @@ def _redrawn(folder: Path, known: Known, actual: Mapping[str, str], found: _Verd
             f"Not regenerated: {_listed(other)}. Made again here they came out otherwise, and they were made elsewhere: "
             f"{', '.join(elsewhere)}. Rounding may differ, or the files were changed: this cannot tell."
         )
-        found.leave("rows", says, files=other, why="other software or machine", differs=list(elsewhere))
+        found.leave("rows", says, files=other, why="other software or machine", elsewhere=list(elsewhere))
     else:
-        found.no += [f"{name}: it is not what the recorded measurements, method and seed give." for name in other]
+        found.no += [f"{name}: it is not {source}." for name in other]
     if same:
-        says = f"{_listed(same)} are, byte for byte, what the recorded measurements, method and seed give."
-        found.yes.append(Finding("rows", says, {"files": same}))
+        found.yes.append(Finding("rows", f"Byte for byte {source}: {_listed(same)}.", {"files": same}))
 
 
 def _other_names(actual: Iterable[str], expected: Iterable[str]) -> Iterator[str]:
@@ -232,7 +254,7 @@ def _other_names(actual: Iterable[str], expected: Iterable[str]) -> Iterator[str
 
 def _tables(folder: Path, known: Known, tables: list[str], found: _Verdict) -> None:
     if tables:
-        says = f"{_listed(tables)} keep to the schema and its constraints."
+        says = f"Rows keep to the schema and its constraints: {_listed(tables)}."
         found.add(table_faults(folder, tables, known.released.schema), "tables", says, files=tables)
 
 

@@ -98,7 +98,7 @@ class Rows:
             if identifier.regenerate:
                 parts[identifier.name] = identifier.regenerated(len(self), before=before, total=total)
         order = [name for name in self.schema.field_order or parts if name in parts]
-        weights = {} if self.weights is None else {self._weight_name(): pa.array(self.weights)}
+        weights = {} if self.weights is None else {weights_name(self.schema): pa.array(self.weights)}
         return pa.table({name: parts[name] for name in order} | weights)
 
     def _derived(
@@ -116,16 +116,17 @@ class Rows:
                 made[each.name] = each.spelled(array) if as_text else array
         return made
 
-    def _weight_name(self) -> str:
-        """A name for the weights that no column has."""
-        name = "weight"
-        while name in (*self.schema.names, *self.schema.field_order):
-            name += "_"
-        return name
-
     @staticmethod
     def concatenate(batches: Sequence["Rows"], schema: Schema) -> "Rows":
         """Several batches as one."""
         if not batches:
             return Rows(schema, tuple(np.empty(0, dtype=np.int64) for _ in schema.columns))
         return Rows(schema, tuple(np.concatenate(column) for column in zip(*(b.codes for b in batches), strict=True)))
+
+
+def weights_name(schema: Schema) -> str:
+    """A name for the weights that no column has."""
+    name = "weight"
+    while name in (*schema.names, *schema.field_order):
+        name += "_"
+    return name

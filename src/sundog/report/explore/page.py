@@ -36,7 +36,7 @@ MOST_TEXT = 2_600_000
 
 def write_explore(released: Released, rows: Rows, path: Path, *, method: str) -> None:
     """Write the page explore.html."""
-    path.write_text(explore_page(released, rows, method=method), encoding="utf-8")
+    path.write_bytes(explore_page(released, rows, method=method).encode())
 
 
 def explore_page(released: Released, rows: Rows, *, method: str) -> str:
