@@ -213,7 +213,7 @@ def test_several_processes_write_the_same(place, tmp_path):
     for name, workers in (("one", 1), ("two", 2)):
         model.save(tmp_path / name)
         told = []
-        write_parts(tmp_path / name, wanted, load=load, report=told.append, workers=workers)
+        assert len([*write_parts(tmp_path / name, wanted, load=load, report=told.append, workers=workers)]) == 5
         assert told[-1] == "sampling, 5 of 5 parts"
     assert tables_in(tmp_path / "one") == tables_in(tmp_path / "two")
 

@@ -1,5 +1,6 @@
 """A release that was changed in any way is distinguished from one that was not."""
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -48,7 +49,15 @@ def run_sundog(monkeypatch, own_ledger):
 def test_an_untouched_release_holds_also_against_its_ledger(release, own_ledger):
     found = verify(release, ledger=own_ledger)
     assert found.holds, found.differences
-    assert len(found.checked) == 4
+    assert [each.what for each in found.established] == [
+        "files",
+        "statements",
+        "rows",
+        "tables",
+        "receipts",
+        "certificate",
+    ]
+    assert found.not_established == ()
 
 
 def test_the_certificate_holds_the_record(release):
@@ -70,12 +79,14 @@ def change(name, old, new):
 
 
 def certify_again(folder):
-    """Whoever tampers may also bring the hashes up to date."""
+    """Whoever tampers may also bring the hashes up to date, and the page."""
     from sundog.api.release import hashes
+    from sundog.report.certificate import PAGE, sealed
 
     document = json.loads((folder / "certificate.json").read_text())
-    document["files"] = hashes(folder)
-    (folder / "certificate.json").write_text(json.dumps(document))
+    document["files"] = {name: digest for name, digest in hashes(folder).items() if name != PAGE}
+    for name, text in sealed(document).items():
+        (folder / name).write_text(text)
 
 
 def lower_the_claim(folder):
@@ -87,14 +98,21 @@ def lower_the_claim(folder):
 
 def rewrite(folder, **guarantee):
     """Measurements that claim something else, and a certificate that says the same."""
+    from sundog import load
     from sundog.report.certificate import certificate
+    from sundog.report.description import write_description
 
     document = json.loads((folder / "released.json").read_text())
     document["guarantee"] |= guarantee
-    (folder / "released.json").write_text(json.dumps(document))
+    released = Released.from_json(document)
+    released.save(folder / "released.json")
     said = json.loads((folder / "certificate.json").read_text())
-    said |= certificate(Released.from_json(document), method=said["method"])
+    said |= certificate(released, method=said["method"])
     (folder / "certificate.json").write_text(json.dumps(said))
+    model = load(folder)
+    model.report(folder / "report.html")
+    model.explore(folder / "explore.html")
+    write_description(folder, released, method=said["method"])
     certify_again(folder)
 
 
@@ -148,7 +166,7 @@ PERSON = {"neighbours": "add-remove", "column": "id", "rows": 1}
 def test_another_unit_than_the_ledger_knows_is_told(release, own_ledger):
     """Whoever holds the release reads that a person is protected, where a row was paid for."""
     rewrite(release, unit=PERSON)
-    assert verify(release).holds, "only the ledger knows"
+    assert verify(release, quick=True).holds, "only the ledger knows"
     found = verify(release, ledger=own_ledger)
     assert any("another unit is protected" in difference for difference in found.differences)
 
@@ -168,8 +186,8 @@ def test_a_certificate_leads_to_no_file_outside_its_folder(release):
     document["files"]["synthetic./../../secret.csv"] = "0"
     (release / "certificate.json").write_text(json.dumps(document))
     found = verify(release)
-    assert found.differences == ("synthetic./../../secret.csv: the certificate names it, and it is not there.",)
-    assert not any("secret" in each for each in found.checked)
+    assert found.differences[0] == "synthetic./../../secret.csv: the certificate names it, and it is not there."
+    assert not any("secret" in each.says for each in found.established)
 
 
 def test_payments_that_do_not_add_up_are_told(release):
@@ -187,7 +205,12 @@ def test_a_folder_without_a_certificate_is_refused(tmp_path):
 
 
 def test_the_command_says_what_differs_and_exits_with_2(release, run_sundog):
-    assert "as it was certified" in run_sundog(release.parent, "verify out").output
+    said = run_sundog(release.parent, "verify out").output
+    assert "Nothing differs; see what is not established." in said
+    assert "somebody able to rewrite the whole folder could have changed everything" in said
+    quick = json.loads(run_sundog(release.parent, "verify out --quick --json").output)
+    assert [each["what"] for each in quick["notEstablished"]] == ["rows", "origin"]
+    assert quick["notEstablished"][0]["files"] == ["synthetic.csv", "report.html", "explore.html", "fitted.npz"]
     (release / "report.html").write_text("")
     made = run_sundog(release.parent, "verify out --json", code=2)
     assert json.loads(made.output)["holds"] is False
@@ -201,7 +224,14 @@ def test_a_signature_is_made_and_checked(release, tmp_path, run_sundog):
         public = ["openssl", "pkey", "-in", tmp_path / f"{name}.pem", "-pubout", "-out", tmp_path / f"{name}.pub"]
         subprocess.run(public, check=True)
     run_sundog(tmp_path, "generate out/released.json --method independent -o signed --sign key.pem")
-    assert verify(tmp_path / "signed", key=tmp_path / "key.pub").holds
+    found = verify(tmp_path / "signed", key=tmp_path / "key.pub")
+    assert found.holds
+    assert not found.not_established
+    der = subprocess.run(
+        ["openssl", "pkey", "-pubin", "-in", tmp_path / "key.pub", "-outform", "DER"], capture_output=True, check=True
+    )
+    signature = next(each for each in found.established if each.what == "signature")
+    assert signature.facts["key"] == hashlib.sha256(der.stdout).hexdigest()
     assert not verify(tmp_path / "signed", key=tmp_path / "other.pub").holds
     assert not verify(release, key=tmp_path / "key.pub").holds
     with pytest.raises(UserError, match=r"no Ed25519 private key|no key in PEM"):

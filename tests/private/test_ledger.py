@@ -293,6 +293,7 @@ def test_there_is_no_way_back(used):
     assert offered == {
         "account",
         "accounts",
+        "certify",
         "charge",
         "check",
         "check_name",

@@ -108,7 +108,7 @@ def test_the_whole_way(client, data, tmp_path):
     assert "CONFIDENTIAL" in page  # the way to an evaluation; the page itself is not
     assert "<title>CONFIDENTIAL" not in page
     client.post(f"{release}/verify")
-    assert "The release is as it was certified." in client.get(release).text
+    assert "Nothing differs" in client.get(release).text
     archive = zipfile.ZipFile(io.BytesIO(client.get(f"{release}/zip").content))
     names = {name.partition("/")[2] for name in archive.namelist()}
     assert names == {path.name for path in (tmp_path / "out").iterdir()}
@@ -129,7 +129,7 @@ def test_only_files_of_the_release_are_served(client, data, tmp_path):
     for name in ("notes.txt", "explore.csv", "../visits.csv", "..%2fvisits.csv", "%2e%2e%2fvisits.csv", "/etc/passwd"):
         assert client.get(f"{release}/files/{name}").status_code == 404
     client.post(f"{release}/verify")
-    assert "The release is not as it was certified" in client.get(release).text
+    assert "The release differs from what was certified" in client.get(release).text
     assert "notes.txt" not in str(zipfile.ZipFile(io.BytesIO(client.get(f"{release}/zip").content)).namelist())
 
 
@@ -223,7 +223,7 @@ def test_a_stopped_run_keeps_what_was_paid_for(client, data, tmp_path, monkeypat
     client.post(f"{at}/release/{job}/remake")
     release = str(client.get(f"{at}/release").url)
     client.post(f"{release}/verify")
-    assert "The release is as it was certified." in client.get(release).text
+    assert "Nothing differs" in client.get(release).text
     assert spent(tmp_path) == once
 
 
@@ -275,7 +275,7 @@ def test_whenever_a_run_ends_the_page_says_what_is_left(client, data, tmp_path, 
         client.post(f"{at}/release/{remake[1]}/remake")
         release = str(client.get(f"{at}/release").url)
         client.post(f"{release}/verify")
-        assert "The release is as it was certified." in client.get(release).text
+        assert "Nothing differs" in client.get(release).text
         assert spent(tmp_path) == paid
 
 

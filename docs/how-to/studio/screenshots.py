@@ -149,7 +149,7 @@ def walk(page: Any, data: Path, shot: Any) -> None:
     page.wait_for_selector("text=The last run is done")
     page.click("text=its release")
     page.click("button:text('Verify')")
-    page.wait_for_selector("text=The release is as it was certified.")
+    page.wait_for_selector("text=Nothing differs")
     shot("6-release")
     page.click("nav a:text('Ledger')")
     page.wait_for_selector("text=Set a limit")

@@ -18,9 +18,9 @@ from sundog.sources.linked_counts import faults, joined
 def table_faults(folder: Path, files: list[str], schema: Schema) -> Iterator[str]:
     """What in the tables breaks the schema."""
     linked = isinstance(schema, LinkedSchema)
-    for name in files:
-        yield from _rows(folder / name, _schema_of(name, schema), linked=linked)
-    if isinstance(schema, LinkedSchema):
+    found = [each for name in files for each in _rows(folder / name, _schema_of(name, schema), linked=linked)]
+    yield from found
+    if isinstance(schema, LinkedSchema) and not found:
         yield from _links(folder, files, schema)
 
 

@@ -36,8 +36,7 @@ def verify(
 
 def _lines(found: "Verification") -> list[str]:
     """What is established, what is not, and the verdict."""
-    return [
-        *(f"Established: {each.says}" for each in found.established),
-        *(f"NOT established: {each.says}" for each in found.not_established),
-        found.verdict,
-    ]
+    lines = ["Established:", *(f"- {each.says}" for each in found.established)]
+    if found.not_established:
+        lines += ["Not established:", *(f"- {each.says}" for each in found.not_established)]
+    return [*lines, found.verdict]
