@@ -11,6 +11,7 @@ import sundog
 from related_tables import DOCUMENT, related
 from sundog.api.verify import verify
 from sundog.errors import UserError
+from sundog.methods.recipes import METHODS
 from sundog.released import Released
 
 openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
@@ -248,3 +249,104 @@ def test_saving_from_python_is_certified_too(tmp_path):
     model = sundog.Synthesizer(DOCUMENT, method="independent", epsilon=1.0, delta=1e-6).fit(related(300, 2).to_arrow())
     model.save(tmp_path / "saved")
     assert verify(tmp_path / "saved").holds
+
+
+def made(folder, run_sundog, *commands):
+    """A release by commands, from the small table."""
+    from pyarrow import csv
+
+    csv.write_csv(related(400, 1).to_text(), folder / "data.csv")
+    csv.write_csv(related(300, 2).to_text(), folder / "public.csv")
+    (folder / "schema.json").write_text(json.dumps(DOCUMENT))
+    for command in commands:
+        run_sundog(folder, command)
+    return folder / "out"
+
+
+SYNTHESIZE = "synthesize data.csv --schema schema.json --epsilon 1 --delta 1e-6"
+WAYS = {
+    "rows and format": [f"{SYNTHESIZE} --method independent --rows 77 --format parquet -o out"],
+    "a condition": [
+        f"{SYNTHESIZE} --method independent -o first",
+        "generate first/released.json --method mst --rows 30 --where b=u -o out",
+    ],
+    "adjusted in the same run": [f"{SYNTHESIZE} --method mst --adjust columns -o out"],
+    "a public table": [f"{SYNTHESIZE} --method auto --public public.csv -o out"],
+    "settings": [f"{SYNTHESIZE} --method private-gsd --set rows=200 -o out"],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_whatever_was_asked_for_is_recorded_and_drawn_again(tmp_path, run_sundog, way):
+    found = verify(made(tmp_path, run_sundog, *WAYS[way]))
+    assert found.holds, found.differences
+    assert [each.what for each in found.not_established] == ["origin"]
+    rows = next(each for each in found.established if each.what == "rows")
+    assert any(name.startswith("synthetic.") for name in rows.facts["files"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_draws_the_same_again(tmp_path, run_sundog, method):
+    found = verify(made(tmp_path, run_sundog, f"{SYNTHESIZE} --method {method} -o out"))
+    assert found.holds, found.differences
+    assert [each.what for each in found.not_established] == ["origin"]
+
+
+@pytest.mark.parametrize("resample", ["weights", "systematic"])
+def test_an_adjusted_table_is_named_and_its_page_drawn_again(tmp_path, run_sundog, own_ledger, resample):
+    adjust = (
+        "adjust first/synthetic.csv --schema schema.json --real data.csv --measures columns --epsilon 1 --delta 1e-6 "
+        f"--before first/released.json --closest --resample {resample} -o out"
+    )
+    folder = made(tmp_path, run_sundog, f"{SYNTHESIZE} --method independent -o first", adjust)
+    found = verify(folder, ledger=own_ledger)
+    assert found.holds, found.differences
+    assert [each.facts["files"] for each in found.not_established] == [["adjusted.csv", "adjust.json"]]
+    change("explore.html", "</body>", "<script></script></body>")(folder)
+    certify_again(folder)
+    assert "explore.html: it is not the page of adjusted.csv." in verify(folder).differences
+    (folder / "report.html").write_text("")
+    certify_again(folder)
+    assert "report.html: such a release does not hold it." in verify(folder).differences
+
+
+def test_a_fit_that_ctrl_c_ended_is_not_drawn_again(tmp_path, run_sundog, monkeypatch):
+    from sundog.generate.genetic.search import _Progress
+
+    monkeypatch.setattr(_Progress, "reason_to_stop", lambda self: "time cap")
+    folder = made(tmp_path, run_sundog, f"{SYNTHESIZE} --method private-gsd -o out")
+    monkeypatch.undo()
+    found = verify(folder)
+    assert found.holds
+    assert found.not_established[0].facts["why"] == "ended early"
+
+
+def test_a_ledger_tells_its_certificate_from_another(release, own_ledger):
+    """Also from one that fits together in every way: another purpose, say."""
+    document = json.loads((release / "certificate.json").read_text())
+    (release / "certificate.json").write_text(json.dumps(document | {"purpose": "sales"}))
+    certify_again(release)
+    assert verify(release, quick=True).holds
+    found = verify(release, quick=True, ledger=own_ledger)
+    assert any("the receipt of another certificate" in each for each in found.differences)
+
+
+def test_a_receipt_of_a_certificate_costs_nothing_and_is_no_run(release, own_ledger):
+    from sundog.private.ledger import Ledger
+    from sundog.private.runs import runs_of
+
+    account = Ledger(own_ledger).account("small")
+    entry = account.entries[-1]
+    assert (entry.mechanism, entry.rho, entry.delta, entry.unit) == ("certified", 0, 0, None)
+    assert entry.details["sha256"] == hashlib.sha256((release / "certificate.json").read_bytes()).hexdigest()
+    assert [run.charges for run in runs_of(account, delta=None)] == [len(account.entries) - 1]
+
+
+def test_saving_a_synthesizer_leaves_a_receipt(tmp_path, own_ledger):
+    made = sundog.Synthesizer(DOCUMENT, method="independent", epsilon=1.0, delta=1e-6).fit(related(300, 2).to_arrow())
+    for name in ("one", "two"):
+        made.save(tmp_path / name)
+        found = verify(tmp_path / name, ledger=own_ledger)
+        assert found.holds
+        assert not found.not_established

@@ -27,7 +27,7 @@ TESTS = (
     "private", "privacy/test_survivors.py", "privacy/test_sensitivity.py", "privacy/test_ledger_identity.py", "sources",
     "queries", "laws/test_queries.py", "domain/test_unit.py", "api/test_adjust.py", "api/test_check.py",
     "cli/test_commands.py",
-    "cli/test_intake.py", "test_sizes.py", "test_arrays.py",
+    "cli/test_intake.py", "test_sizes.py", "test_arrays.py", "api/test_verify.py", "laws/test_release_edits.py",
 )  # fmt: skip
 
 
