@@ -18,7 +18,7 @@ from sundog.sources.drivers import as_double, within_calendar
 from sundog.sources.encode import CALENDAR, FARTHEST, literal
 
 KINDS = {
-    "whole": ("int2", "int4", "int8", "oid"),
+    "whole": ("int2", "int4", "int8"),
     "double": ("float4", "float8", "numeric", "money"),
     "truth": ("bool",),
     "moment": ("date", "timestamp", "timestamptz"),

@@ -116,11 +116,14 @@ def open_on_server(given: OnServer, *, sql: str | None) -> ServerTable:
         raise UserError("push-down: the database must be encoded as UTF8; leave out push-down.")
     query = query_of(database, sql)
     found = described(database, query)
-    quoted = {column.name: database.driver.quote(column.name) for column in found}
-    raw = {column.name: ServerColumn(column.name, quoted[column.name], _type(column)) for column in found}
+    raw = {column.name: _on_server(database.driver.quote(column.name), column) for column in found}
     return ServerTable(database, f"({query}\n) AS data", raw)
 
 
-def _type(column: pa.Field) -> str:
-    """The type on the server; lists and records have none that can be read."""
-    return "interval" if pa.types.is_nested(column.type) else type_on_server(column)
+def _on_server(quoted: str, column: pa.Field) -> ServerColumn:
+    """A column and its type there; an oid is read as the whole number that streaming sends, as it has few casts of its own.
+
+    Lists and records have no type that can be read.
+    """
+    kind = "interval" if pa.types.is_nested(column.type) else type_on_server(column)
+    return ServerColumn(column.name, *((f"({quoted})::int8", "int8") if kind == "oid" else (quoted, kind)))
