@@ -102,12 +102,25 @@ def test_add_gaussian_keeps_shape_type_and_input():
 @pytest.mark.parametrize("scale", [noise.LEAST_SCALE, 0.7, 1e6, 2.0**45, noise.MOST_SCALE])
 def test_no_count_overflows(scale):
     extreme = np.array([np.iinfo(np.int64).min, np.iinfo(np.int64).max], dtype=np.int64)
-    low, high = noise.add_gaussian(extreme, scale).tolist()
-    assert low < -(2**61)
-    assert high > 2**61
+    for _ in range(20):
+        low, high = noise.add_gaussian(extreme, scale).tolist()
+        assert -(2**62) < low < 2**62
+        assert -(2**62) < high < 2**62
+        assert scale > 2.0**50 or low < -(2**60) < 2**60 < high
 
 
-@pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf, 2.0**-21, 2.0**57])
+@calm
+@given(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**66), 2**66))
+def test_clamping_the_noise_is_seen_by_no_one(count, drawn):
+    """What comes out is the clamped sum of the clamped count and the noise as it would be without any clamping."""
+    most = 2**61 - 1
+    exact = max(-most, min(most, count)) + drawn
+    sent = np.array([max(-(2**63), min(2**63 - 1, drawn))], dtype=np.int64)  # what the library's numbers hold
+    made = noise._added(np.array([count], dtype=np.int64), sent)
+    assert made.tolist() == [max(-2 * most, min(2 * most, exact))]
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf, 2.0**-21, 2.0**201])
 def test_a_scale_out_of_range_is_refused(scale):
     with pytest.raises(UserError, match="scale"):
         noise.add_gaussian(np.zeros(1, dtype=np.int64), scale)

@@ -10,6 +10,7 @@ from sundog.api.options import Charged, Confirmation, Privacy
 from sundog.domain import Schema
 from sundog.errors import UserError
 from sundog.private.accountant import Accounting, default_delta
+from sundog.private.spending import noisable_rho
 from sundog.released import Guarantee
 from sundog.report.certificate import claim
 
@@ -59,7 +60,7 @@ def dry_run(
     """What a run with these options would do; refuses what the run would refuse before it reads a row."""
     consent.check(schema, privacy)
     unit, budget = privacy.protected_unit(), privacy.budget(delta=_delta(privacy, consent))
-    rho, dataset, ledger = budget.total_rho(accounting), charged.account(schema.name), charged.open_ledger()
+    rho, dataset, ledger = noisable_rho(budget, unit, accounting=accounting), charged.account(schema.name), charged.open_ledger()
     ledger.check(dataset, rho, unit=unit, accounting=accounting)
     epsilon, delta = budget.statement(rho, accounting=accounting) or (None, None)
     account = ledger.account(dataset)

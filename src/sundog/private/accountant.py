@@ -137,7 +137,7 @@ def gaussian_epsilon(rho: float, delta: float) -> float:
 def gaussian_rho(epsilon: float, delta: float) -> float:
     """The largest total cost of lattice Gaussian noise that is (epsilon, delta)-DP, rounded down."""
     by_zcdp = zcdp_rho(epsilon, delta)
-    if epsilon < LEAST_EPSILON or delta < LEAST_DELTA:
+    if epsilon < LEAST_EPSILON or delta < LEAST_DELTA or by_zcdp > MOST_RHO:
         return by_zcdp
     exact = exact_gaussian_rho(epsilon - SLACK, delta * (1 - SLACK)) * (1 - 2.0**-40)
     return max(by_zcdp, min(MOST_RHO, exact))

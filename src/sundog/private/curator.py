@@ -37,6 +37,7 @@ from sundog.sources.server.table import ServerTable
 NOISE = "Gaussian: OpenDP 0.16 discrete Gaussian on a lattice of step <= stddev * 2^-40, rounded to integers; Laplace: OpenDP 0.16 discrete Laplace; selection: OpenDP 0.16 noisy top-k; entropy: operating system"
 
 MOST_ROWS, MOST_SCORE = 2**40, 2**62
+LEAST_SHARE = 2.0**-40
 
 
 class Curator:
@@ -332,10 +333,15 @@ _add_length = _Length()
 
 
 def _parts(rho: float, shares: Sequence[float] | None, count: int) -> list[float]:
-    """The parts of rho, slightly smaller than their shares so that rounding can never make their sum exceed rho."""
+    """The parts of rho, slightly smaller than their shares so that rounding can never make their sum exceed rho.
+
+    None is less than LEAST_SHARE of the largest: a rule may price a query at next to nothing.
+    """
     weights = [1.0] * count if shares is None else [_positive("share", share) for share in shares]
     if len(weights) != count:
         raise UserError(f"measure: found {len(weights)} shares for {count} queries; give one share per query.")
+    least = LEAST_SHARE * max(weights)
+    weights = [max(weight, least) for weight in weights]
     total = math.fsum(weights)
     return [rho * (1 - 2.0**-40) * weight / total for weight in weights]
 

@@ -13,7 +13,12 @@ Its law is P(noise = y) = Phi((y + 1/2)/s) - Phi((y - 1/2)/s) up to 2^-40; accou
 Selection: exponential mechanism with P(r) ~ exp(u_r / b), the k best at once by Gumbel noise:
 rho = k D^2 / (2 b^2) (bounded range; Cesar and Rogers 2021), for scores of which one unit moves each by at most D.
 
-Scales are rounded up and costs computed from the rounded scale, in exact rationals.
+Scales are rounded up and costs computed from the rounded scale, in exact rationals. A scale out of range is refused here, before
+anything is charged for it.
+
+What is released never leaves +-2^62: with M = 2^61 - 1, the count clamped to M (1-Lipschitz in each cell, so that no sensitivity
+grows, and beyond any count) and the noise to 3 M, clamping their sum to 2 M gives what the noise itself would, were it not
+clamped: beyond 3 M it takes the sum beyond 2 M. So it is a post-processing whatever the scale.
 
 OpenDP's parts are imported by name: its prelude would load three table libraries, 140 MB that nothing here uses.
 """
@@ -39,8 +44,11 @@ from sundog.private.accountant import SLACK, round_up
 LATTICE_BITS = 40
 STRETCH = 1 << 14
 """Cells that one thread draws for at a time, about a fifth of a second."""
-LEAST_SCALE, MOST_SCALE = 2.0**-20, 2.0**56
-_MOST_COUNT = 2**62 - 1
+LEAST_SCALE, MOST_SCALE = 2.0**-20, 2.0**200
+"""A run's budget is refused first (spending.py) where any of its steps could come near these."""
+LEAST_TAIL = 1e-300
+"""The least probability of which the normal distribution's quantile is computed."""
+_MOST_COUNT = 2**61 - 1
 
 enable_features("contrib")
 
@@ -50,6 +58,8 @@ def gaussian_scale(sensitivity_squared: int | Fraction, rho: float) -> float:
     _check_positive("rho", rho)
     _check_positive("squared sensitivity", sensitivity_squared)
     needed = Fraction(sensitivity_squared) / (2 * Fraction(rho))
+    if not LEAST_SCALE**2 <= needed <= MOST_SCALE**2:
+        raise _out_of_range(f"the scale that rho {rho!r} buys")
     scale = math.sqrt(needed) * (1 - 2.0**-51)
     while Fraction(scale) ** 2 < needed:
         scale = math.nextafter(scale, math.inf)
@@ -63,16 +73,12 @@ def gaussian_cost(sensitivity_squared: int | Fraction, scale: float) -> float:
 
 
 def add_gaussian(counts: Int[np.ndarray, " cells"], scale: float) -> Int[np.ndarray, " cells"]:
-    """The counts, each with independent Gaussian noise of standard deviation `scale`, rounded to integers.
-
-    Counts and noise are first clamped to 2^62, so that their sum cannot overflow. Clamping is 1-Lipschitz in every
-    cell, so it does not raise the sensitivity, and the bound does not depend on the data.
-    """
+    """The counts, each with independent Gaussian noise of standard deviation `scale`, rounded to integers."""
     _check_scale(scale)
     shift = max(0, LATTICE_BITS + 1 - math.frexp(scale)[1])
     space = vector_domain(atom_domain(T="i64")), l2_distance(T="f64")
     noise = _round_shift(_drawn(lambda: make_gaussian(*space, scale=math.ldexp(scale, shift)), len(counts)), shift)
-    return np.clip(counts, -_MOST_COUNT, _MOST_COUNT) + np.clip(noise, -_MOST_COUNT, _MOST_COUNT)
+    return _added(counts, noise)
 
 
 def laplace_scale(sensitivity: int | Fraction, rho: float) -> float:
@@ -86,11 +92,11 @@ def laplace_cost(sensitivity: int | Fraction, scale: float) -> float:
 
 
 def add_laplace(counts: Int[np.ndarray, " cells"], scale: float) -> Int[np.ndarray, " cells"]:
-    """The counts, each with independent discrete Laplace noise P(z) ~ exp(-|z| / scale); clamped like add_gaussian."""
+    """The counts, each with independent discrete Laplace noise P(z) ~ exp(-|z| / scale)."""
     _check_scale(scale)
     space = vector_domain(atom_domain(T="i64")), l1_distance(T="i64")
     noise = _drawn(lambda: make_laplace(*space, scale=scale), len(counts))
-    return np.clip(counts, -_MOST_COUNT, _MOST_COUNT) + np.clip(noise, -_MOST_COUNT, _MOST_COUNT)
+    return _added(counts, noise)
 
 
 def top_k_scale(sensitivity: int | Fraction, k: int, *, rho: float) -> float:
@@ -126,6 +132,11 @@ def threshold(scale: float, delta: float, *, rows: int) -> int:
     _check_scale(scale)
     if not (0 < delta < 1 and rows >= 1):
         raise UserError(f"threshold: found delta {delta!r} and rows {rows}; delta must be in (0, 1), rows 1 or more.")
+    if delta / rows < LEAST_TAIL:
+        raise UserError(
+            f"threshold: found delta {delta!r} for a label; with {rows} rows per unit it must be at least "
+            f"{LEAST_TAIL * rows:.3g}. Give a larger --delta (delta=... in Python), such as 1e-9."
+        )
     reach = scale * float(norm.isf(delta / rows * (1 - SLACK)))
     return math.ceil(rows + 0.5 + reach)
 
@@ -154,11 +165,21 @@ def _round_shift(values: Int[np.ndarray, " cells"], shift: int) -> Int[np.ndarra
     return values if shift == 0 else (values >> shift) + ((values >> (shift - 1)) & 1)
 
 
+def _added(counts: Int[np.ndarray, " cells"], noise: Int[np.ndarray, " cells"]) -> Int[np.ndarray, " cells"]:
+    """Their sum, within +-2^62; see the module."""
+    total = np.clip(counts, -_MOST_COUNT, _MOST_COUNT) + np.clip(noise, -3 * _MOST_COUNT, 3 * _MOST_COUNT)
+    return np.clip(total, -2 * _MOST_COUNT, 2 * _MOST_COUNT)
+
+
 def _check_scale(scale: float) -> None:
     if not LEAST_SCALE <= scale <= MOST_SCALE:
-        raise UserError(
-            f"noise: found scale {scale!r}; it must lie between 2^-20 and 2^56. Spend more rho on this (or far less)."
-        )
+        raise _out_of_range(f"scale {scale!r}")
+
+
+def _out_of_range(found: str) -> UserError:
+    return UserError(
+        f"noise: found {found}; a scale must lie between 2^-20 and 2^200. Spend more rho on this (or far less)."
+    )
 
 
 def _check_positive(name: str, value: float | Fraction) -> None:

@@ -3,6 +3,11 @@
 A charge is compared with the run's budget, then written into the ledger, durably, before anything is computed. Totals are
 exact rationals. A part of the budget may be reserved for a later step: `remaining_rho` leaves it out, and neither the
 ledger nor the guarantee is affected.
+
+A budget too small or too large for noise is refused before the first charge, so that no step of a run can fail for its scale
+after earlier ones were paid for. With the smallest, a count that takes all of it has a noise of 2^40 rows, and no table has more.
+Steps take at least 2^-60 of a budget, and queries 2^-60 of a step: at most 2^100 rows, in units of 2^-40 of a row or more, is far
+within noise.MOST_SCALE. With the largest, a count that one unit changes by 1 has the least scale.
 """
 
 from collections.abc import Sequence
@@ -10,11 +15,15 @@ from dataclasses import replace
 from fractions import Fraction
 
 from sundog.domain.unit import PrivacyUnit
-from sundog.errors import BudgetRefused
+from sundog.errors import BudgetRefused, UserError
 from sundog.private.account_name import checked_name
-from sundog.private.accountant import Accounting, Budget, Charge, exact_total, round_down, round_up
+from sundog.private.accountant import Accounting, Budget, Charge, exact_total, round_down, round_up, spent_epsilon
 from sundog.private.ledger import Ledger, Run
 from sundog.released import Guarantee, Payment
+from sundog.sizes import MOST_ROWS
+
+MOST_RHO = 2.0**39
+"""It buys a scale of 2^-20 for a count that one unit changes by 1."""
 
 
 class Spending:
@@ -35,7 +44,7 @@ class Spending:
         self.budget, self.dataset, self.accounting = budget, checked_name(dataset), accounting
         self.unit = unit or PrivacyUnit()
         self.ledger = ledger or Ledger()
-        self.total_rho = budget.total_rho(accounting, delta_spent=delta_thresholds)
+        self.total_rho = noisable_rho(budget, self.unit, accounting=accounting, delta_spent=delta_thresholds)
         self._reserved_rho = reserved * self.total_rho
         self._delta_thresholds = delta_thresholds
         self._run = replace(run or Run(), delta=budget.delta)
@@ -91,3 +100,27 @@ class Spending:
     @property
     def _left(self) -> Fraction:
         return Fraction(self.total_rho) - exact_total(self._charges)[0]
+
+
+def noisable_rho(
+    budget: Budget, unit: PrivacyUnit, *, accounting: Accounting, delta_spent: float = 0.0
+) -> float:
+    """The rho of a budget; refuses, before anything is charged, one that is too small or too large for noise."""
+    rho = budget.total_rho(accounting, delta_spent=delta_spent)
+    least = 0.5 * (unit.rows / MOST_ROWS) ** 2
+    if not least <= rho <= MOST_RHO:
+        small = rho < least
+        end, reason, remedy = (
+            (least * 1.01, f"the noise in one count would exceed {MOST_ROWS:.2g} rows, more than any table has", "larger")
+            if small
+            else (MOST_RHO * 0.99, "its noise would be finer than can be drawn", "smaller")
+        )
+        limit = f"rho {end:.4g}"
+        if budget.epsilon is not None and budget.delta is not None:
+            limit = f"about epsilon {spent_epsilon(end, budget.delta, accounting=accounting):.4g} at this delta ({limit})"
+        rows = " or a smaller --rows-per-unit" if small and unit.rows > 1 else ""
+        raise UserError(
+            f"budget: found {budget.describe()}; {reason}. The {'least' if small else 'most'} is {limit}. Nothing was spent. "
+            f"Give a {remedy} budget{rows}."
+        )
+    return rho
