@@ -26,7 +26,7 @@ from sundog.errors import UserError
 from sundog.generate.linked.linked_search import LinkedSearch, LinkedState, sample_linked
 from sundog.generate.linked.rows import LinkedRows
 from sundog.methods.linked import fit_tables, run_views
-from sundog.methods.loop import Keep, Report
+from sundog.methods.loop import Keep, Report, check_rows
 from sundog.methods.recipe import Recipe
 from sundog.methods.recipes import METHODS
 from sundog.private.curator import Curator
@@ -183,7 +183,12 @@ class LinkedModel:
         if where is not None:
             raise UserError("where: it is for one table; leave it out for linked tables, and filter what is made.")
         key = split(key_of(self.seed), 2)[1] if seed is None else key_of(seed)
-        return sample_linked(key, self.state, rows=self.released.rows if rows is None else rows)
+        number = self.released.rows if rows is None else rows
+        tables = self.state.tables
+        cells = sum(len(made) * len(made.columns) for made in tables.values())
+        roots = max(len(tables[self.state.schema.package.root.name]), 1)
+        check_rows(number, self.released.schema, cells=cells / roots)
+        return sample_linked(key, self.state, rows=number)
 
     def sample(self, rows: int | None = None, *, seed: int | None = None, where: Any = None) -> dict[str, pa.Table]:
         """Synthetic tables by name, with this many roots."""

@@ -175,8 +175,8 @@ def sample(key: Key, generator: Generator[Any], *, schema: Schema, state: Any, r
     return enforce(key, schema, draw=lambda k, count: generator.sample(k, state, rows=count), rows=rows)
 
 
-def check_rows(rows: int | None, schema: Schema) -> None:
-    """Refuse a number of rows that makes no table, or one that memory cannot hold."""
+def check_rows(rows: int | None, schema: Schema, *, cells: float | None = None) -> None:
+    """Refuse a number of rows that makes no table, or one that memory cannot hold; `cells` are those of a row."""
     if rows is not None:
-        size = whole_number("rows", rows, most=MOST_ROWS) * len(schema.columns) * CELL_BYTES
+        size = int(whole_number("rows", rows, most=MOST_ROWS) * (cells or len(schema.columns)) * CELL_BYTES)
         refuse_beyond_memory(f"rows: {rows} rows", size, remedy="Ask for fewer; several seeds give several parts.")
