@@ -9,7 +9,9 @@ import pytest
 import sundog
 from linked_tables import below, key, label, number
 from sundog.api.verify import verify
+from sundog.domain.contradictions import refuse_contradictions
 from sundog.domain.linked.package import Package
+from sundog.domain.linked.views import LinkedSchema
 from sundog.errors import UserError
 
 DAYS = {"minimum": "2020-01-01", "maximum": "2021-12-31", "required": True}
@@ -226,6 +228,57 @@ def test_counts_that_contradict_each_other_are_told(tmp_path):
         {"name": "a", "kind": "count", "table": "children", "where": {"role": "head"}, "minimum": 1},
         {"name": "b", "kind": "count", "table": "children", "where": {"role": "head"}, "maximum": 0},
     ]
-    maker = sundog.Synthesizer(package(rules), epsilon=1.0, delta=1e-6, dataset="w", ledger=tmp_path / "l")
-    with pytest.raises(UserError, match="cannot satisfy all of them together"):
-        maker.fit(frames(60))
+    with pytest.raises(
+        UserError, match=r"constraints 'b', 'a': they contradict each other: no row of table 'children'"
+    ):
+        sundog.Synthesizer(package(rules), epsilon=1.0, delta=1e-6, dataset="w", ledger=tmp_path / "l")
+    assert not (tmp_path / "l").exists()
+
+
+NO_ONE_ELSE = {"name": "no one else", "kind": "impossible", "where": {"role": ["other", "guest"]}}
+HEADS = {"name": "heads", "kind": "count", "table": "children", "where": {"role": "head"}}
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        [HEADS | {"maximum": 1}],  # of two rows one is a head: the other must be something else
+        [
+            HEADS | {"minimum": 2},
+            HEADS | {"name": "young heads", "where": {"role": "head", "age": {"maximum": 30}}, "maximum": 1},
+        ],
+    ],
+)
+def test_rows_that_a_count_leaves_no_place_are_refused(rules):
+    document = package(rules)
+    children = document["resources"][1]
+    children["minimumPerParent"] = 2
+    refuse_contradictions(LinkedSchema.from_document(document))
+    old = {"name": "no old heads", "kind": "impossible", "where": {"role": "head", "age": {"minimum": 31}}}
+    children["schema"]["constraints"] = [NO_ONE_ELSE, old]
+    with pytest.raises(UserError, match=r"'no one else'.*no row of table 'children'"):
+        refuse_contradictions(LinkedSchema.from_document(document))
+
+
+def test_a_row_that_cannot_stand_beside_any_record_above_is_refused():
+    late = {
+        "name": "late",
+        "kind": "compare",
+        "left": "visits.day",
+        "operator": ">",
+        "right": "patients.born",
+        "offset": "730 days",
+    }
+    early = {
+        "name": "early",
+        "kind": "compare",
+        "left": "patients.born",
+        "operator": ">=",
+        "right": "visits.day",
+        "offset": -730,
+    }
+    refuse_contradictions(LinkedSchema.from_document(package([*RULES, late])))
+    with pytest.raises(
+        UserError, match=r"constraints 'late', 'early': they contradict each other: no row of table 'visits'"
+    ):
+        refuse_contradictions(LinkedSchema.from_document(package([*RULES, late, early])))

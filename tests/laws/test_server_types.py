@@ -6,7 +6,6 @@ Or it is refused before a row is read: never by the server, in the middle of a r
 import numpy as np
 import pytest
 
-import postgresql
 from sundog.domain import Schema
 from sundog.domain.unit import PrivacyUnit
 from sundog.errors import UserError

@@ -11,6 +11,7 @@ from sundog.domain.rows import Rows
 from sundog.errors import UserError
 from sundog.generate.projection.adam import Descent
 from sundog.methods.recipes import METHODS
+from sundog.postprocess import constraints
 from sundog.postprocess.constraints import enforce, violations
 from sundog.random.keys import key_of, split, uniforms
 
@@ -139,6 +140,35 @@ def test_contradictions_end_with_a_message_that_names_the_constraints():
     schema = Schema.from_json(DOCUMENT | {"constraints": both})
     with pytest.raises(UserError, match="'up', 'down'"):
         enforce(key_of(0), schema, draw=lambda key, rows: Rows(schema, arbitrary(key, rows).codes), rows=10)
+
+
+def test_without_a_single_row_that_can_be_repaired_one_is_found(monkeypatch):
+    """Four numbers in a circle with one solution on a wide grid, which neither draws nor repairs come upon."""
+    fields = [
+        {"name": name, "type": "integer", "constraints": {"minimum": 0, "maximum": 10**12, "required": True}}
+        for name in "abcd"
+    ]
+    fields += [
+        {"name": name, "categories": ["x", "y", "z"], "constraints": {"required": True}}
+        for name in ("free", "given", "result")
+    ]
+    rules = [
+        {"name": "one", "kind": "sum", "weights": {"a": 1, "b": 1, "c": -1}, "equals": 5},
+        {"name": "two", "kind": "sum", "weights": {"b": 1, "c": 1, "d": -1}, "equals": 7},
+        {"name": "three", "kind": "sum", "weights": {"a": 3, "d": 1}, "equals": 10**11},
+        {"name": "four", "kind": "sum", "weights": {"a": 1, "b": 5, "d": -2}, "equals": 11},
+        {"name": "known", "kind": "determines", "columns": ["given"], "column": "result"},
+    ]
+    schema = Schema.from_json({"name": "t", "fields": fields, "constraints": rules})
+    drawn = Rows(schema, tuple(np.floor(uniforms(each, 200) * column.size).astype(np.int64) for each, column in zip(split(key_of(2), 7), schema.columns, strict=True)))  # fmt: skip
+    made = enforce(key_of(1), schema, draw=lambda key, rows: drawn.take(np.arange(rows) % 200), rows=200)
+    assert len(made) == 200
+    assert not any(violations(made).values())
+    np.testing.assert_array_equal(made.column("free"), drawn.column("free"))
+    np.testing.assert_array_equal(made.column("given"), drawn.column("given"))
+    monkeypatch.setattr(constraints, "_from_search", lambda *given, **more: frozenset())
+    with pytest.raises(UserError, match="What was measured is not lost"):
+        enforce(key_of(1), schema, draw=lambda key, rows: drawn.take(np.arange(rows) % 200), rows=200)
 
 
 def test_dependencies_take_the_most_common_value():

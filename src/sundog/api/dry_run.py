@@ -60,7 +60,11 @@ def dry_run(
     """What a run with these options would do; refuses what the run would refuse before it reads a row."""
     consent.check(schema, privacy)
     unit, budget = privacy.protected_unit(), privacy.budget(delta=_delta(privacy, consent))
-    rho, dataset, ledger = noisable_rho(budget, unit, accounting=accounting), charged.account(schema.name), charged.open_ledger()
+    rho, dataset, ledger = (
+        noisable_rho(budget, unit, accounting=accounting),
+        charged.account(schema.name),
+        charged.open_ledger(),
+    )
     ledger.check(dataset, rho, unit=unit, accounting=accounting)
     epsilon, delta = budget.statement(rho, accounting=accounting) or (None, None)
     account = ledger.account(dataset)

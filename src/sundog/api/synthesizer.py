@@ -22,6 +22,7 @@ from sundog.api.model import Model, fresh_seed, public_rows_of
 from sundog.api.options import Charged, Consent, Generation, Privacy, Purpose, meanings
 from sundog.api.release import record_of
 from sundog.domain import Schema
+from sundog.domain.contradictions import refuse_contradictions
 from sundog.domain.linked.reading import declared
 from sundog.domain.linked.views import LinkedSchema
 from sundog.domain.rows import Rows
@@ -84,6 +85,7 @@ class Synthesizer:
         self._given = {name: value for name, value in locals().items() if name != "self"}
         self._frame: FrameKind = "arrow"
         self.schema = declared(schema)
+        refuse_contradictions(self.schema)
         self.privacy = Privacy(epsilon, delta, rho, neighbours, unit, rows_per_unit)
         self.generation = Generation(method, settings, public, seed, ignore_unsupported, workload, adjust, adjust_share)
         self._search: LinkedSearch | None = None

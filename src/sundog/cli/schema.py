@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Draft, check, import or complete a schema.", no_args_is_help=True)
 
 SchemaArgument = Annotated[Path, typer.Argument(help="The schema file (Table Schema JSON).")]
+SchemaOrPackageArgument = Annotated[
+    Path, typer.Argument(help="The schema file (Table Schema JSON), or the datapackage.json of linked tables.")
+]
 OptionalData = Annotated[
     str | None, typer.Argument(help="The table to check it against (column names and types only).")
 ]
@@ -50,19 +53,28 @@ def draft(
 @app.command()
 @grouped
 def check(
-    schema: SchemaArgument,
+    schema: SchemaOrPackageArgument,
     data: OptionalData = None,
     *,
     text: TextOptions,
     sql: o.Sql = None,
     json: o.AsJson = False,
 ) -> None:
-    """Check a schema, and that a table has its columns; reads no row."""
-    public = text.amend(load_schema(schema))
-    lines = [f"{schema} is a valid schema: {len(public.columns)} columns, {len(public.identifiers)} identifiers."]
-    lines += [f"  {column.name}: {_kind(column)}" for column in public.columns]
-    result: dict[str, Any] = {"valid": True, "columns": {column.name: column.size for column in public.columns}}
+    """Check a schema, that its constraints can be satisfied, and that a table has its columns; reads no row."""
+    from sundog.domain.contradictions import constraint_doubts, refuse_contradictions
+    from sundog.domain.linked.reading import refuse_linked
+
+    public = text.amend(load_schema(schema, linked=True))
+    columns = [public.column(name) for name in public.declared_names]
+    refuse_contradictions(public)
+    lines = [f"{schema} is a valid schema: {len(columns)} columns, {len(public.identifiers)} identifiers."]
+    lines += [f"  {column.name}: {_kind(column)}" for column in columns]
+    result: dict[str, Any] = {"valid": True, "columns": {column.name: column.size for column in columns}}
+    if doubts := constraint_doubts(public):
+        result["warnings"] = doubts
+        lines += [f"WARNING: {doubt}" for doubt in doubts]
     if data is not None:
+        refuse_linked(public, "schema check DATA")
         from sundog.private.table import PrivateTable
 
         table = PrivateTable(data, dialect=public.dialect, sql=sql)

@@ -11,10 +11,11 @@ a constraint, in this order:
    determining values.
 
 Constraints may undo each other's repairs, so this is repeated a few times; rows that still break one are rejected and
-replaced by newly drawn ones, in the end by copies of rows that satisfy everything.
+replaced by newly drawn ones, in the end by copies of rows that satisfy everything. Where no row does, the columns that
+constraints name are those of one that a search finds (domain/constraints/possible.py): what was paid for is not lost.
 
 Rows of linked tables have columns that are `fixed`: those of the records above them. A constraint that names one is repaired by
-trying the other columns' values of rows that satisfy it, one row after the other, until one fits.
+trying the other columns' values of rows that satisfy it, one row after the other, until one fits; then by the same search.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,6 +26,7 @@ from jaxtyping import Bool, Int
 
 from sundog.domain import Schema
 from sundog.domain.constraints.kinds import Determines, Impossible, Linear, Pairs
+from sundog.domain.constraints.possible import possible_row
 from sundog.domain.row_checks import holds, solved
 from sundog.domain.rows import Rows
 from sundog.errors import UserError
@@ -74,7 +76,7 @@ def enforce(key: Key, schema: Schema, *, draw: Draw, rows: int) -> Rows:
         draw_key, repair_key = split(k, 2)
         more = draw(draw_key, max(2 * lacking, 100))
         kept.append(_satisfying(repair_key, more, rules, dependencies))
-    return _exactly(keys[-1], Rows.concatenate(kept, schema), rows, schema)
+    return _exactly(keys[-1], Rows.concatenate(kept, schema), rows, spare=drawn, schema=schema)
 
 
 def repaired(key: Key, rows: Rows, *, fixed: frozenset[str] = frozenset()) -> Rows:
@@ -94,9 +96,37 @@ def repaired(key: Key, rows: Rows, *, fixed: frozenset[str] = frozenset()) -> Ro
     left = _from_others(
         copy_key, codes, free, rows.schema, fine=fine, fits=lambda tried: _all_hold(tried, rules, dependencies)
     )
-    if len(left):
+    _from_search(codes, left, rows.schema, fixed=fixed, followed=dependencies.known())
+    made = Rows(rows.schema, tuple(codes))
+    if not _all_hold(made.take(left), rules, dependencies).all():
         raise _contradiction(rows.schema)
-    return Rows(rows.schema, tuple(codes))
+    return made
+
+
+def _from_search(
+    codes: list[Int[np.ndarray, " rows"]],
+    left: Int[np.ndarray, " left"],
+    schema: Schema,
+    *,
+    fixed: frozenset[str] = frozenset(),
+    followed: Sequence[Determines],
+) -> frozenset[str]:
+    """Give the rows that are left values that satisfy everything beside their fixed columns, where there are any; the columns given."""
+    rules = (*Rules.of(schema).rows, *followed)
+    columns = {column.name: column for column in schema.columns}
+    named = {name for rule in rules for name in rule.columns}
+    kept = [place for place, name in enumerate(schema.names) if name in fixed & named]
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for row in left.tolist():
+        groups.setdefault(tuple(int(codes[place][row]) for place in kept), []).append(row)
+    changed: set[str] = set()
+    for own, members in groups.items():
+        given = dict(zip((schema.names[place] for place in kept), own, strict=True))
+        found = possible_row(columns, rules, given=given).row or {}
+        for name in found.keys() - fixed:
+            codes[schema.position(name)][members] = found[name]
+            changed.add(name)
+    return frozenset(changed)
 
 
 def _from_others(
@@ -197,21 +227,41 @@ def _solve(rule: Linear, codes: list[Int[np.ndarray, " rows"]], schema: Schema, 
         codes[place] = np.where(holds(rule, rows), codes[place], solved(rule, rows, name))
 
 
-def _exactly(key: Key, rows: Rows, wanted: int, schema: Schema) -> Rows:
-    """The first rows, and copies of random ones where they are too few."""
+def _exactly(key: Key, rows: Rows, wanted: int, *, spare: Rows, schema: Schema) -> Rows:
+    """The first rows, and copies of random ones where they are too few; the spare ones with values that fit where there are none."""
     if len(rows) >= wanted:
         return rows.take(np.arange(wanted))
     if not len(rows):
-        raise _contradiction(schema)
+        return _searched(spare, schema)
     copies = np.floor(uniforms(key, wanted - len(rows)) * len(rows)).astype(np.int64)
     return rows.take(np.concatenate([np.arange(len(rows)), copies]))
+
+
+def _searched(rows: Rows, schema: Schema) -> Rows:
+    """Rows none of which satisfies the constraints, with values that do in the columns that these name.
+
+    A dependency that shares a column with them holds because all rows are then equal in all of its columns.
+    """
+    rules = Rules.of(schema)
+    codes = Dependencies.learn(rules.dependencies, rows).applied(rows)
+    given = _from_search(codes, np.arange(len(rows)), schema, followed=rules.dependencies)
+    equal = set(given)
+    for _ in rules.dependencies:
+        equal |= {name for rule in rules.dependencies if equal.intersection(rule.columns) for name in rule.columns}
+    for name in equal - given:
+        codes[schema.position(name)][:] = 0
+    made = Rows(schema, tuple(codes))
+    if any(violations(made).values()):
+        raise _contradiction(schema)
+    return made
 
 
 def _contradiction(schema: Schema) -> UserError:
     names = ", ".join(repr(name) for name in _named(schema))
     return UserError(
-        f"constraints {names}: no synthetic row satisfies all of them together, not even after repair; "
-        "check that they do not contradict each other or the fields' bounds."
+        f"constraints {names}: no synthetic row was found that satisfies all of them together, not even after repair. What was measured "
+        "is not lost: correct or leave out one of them in the schema and make the rows at no further cost: sundog generate RELEASED --schema "
+        "SCHEMA (of one table)."
     )
 
 

@@ -5,7 +5,7 @@ same determining values; determining values that turn up later are added as they
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -47,6 +47,14 @@ class Dependencies:
             demanded = np.array([values.get(group, -1) for group in groups], dtype=np.int64)
             satisfied &= rows.column(rule.column) == demanded[member]
         return satisfied
+
+    def known(self) -> tuple[Determines, ...]:
+        """The dependencies of one column on one other, with all values that groups have by now as their map."""
+        return tuple(
+            replace(rule, mapping=tuple((group[0], result) for group, result in values.items()))
+            for rule, values in zip(self.rules, self.values, strict=True)
+            if len(rule.by) == 1
+        )
 
     @staticmethod
     def broken(rule: Determines, rows: Rows) -> int:

@@ -102,22 +102,26 @@ class Spending:
         return Fraction(self.total_rho) - exact_total(self._charges)[0]
 
 
-def noisable_rho(
-    budget: Budget, unit: PrivacyUnit, *, accounting: Accounting, delta_spent: float = 0.0
-) -> float:
+def noisable_rho(budget: Budget, unit: PrivacyUnit, *, accounting: Accounting, delta_spent: float = 0.0) -> float:
     """The rho of a budget; refuses, before anything is charged, one that is too small or too large for noise."""
     rho = budget.total_rho(accounting, delta_spent=delta_spent)
     least = 0.5 * (unit.rows / MOST_ROWS) ** 2
     if not least <= rho <= MOST_RHO:
         small = rho < least
         end, reason, remedy = (
-            (least * 1.01, f"the noise in one count would exceed {MOST_ROWS:.2g} rows, more than any table has", "larger")
+            (
+                least * 1.01,
+                f"the noise in one count would exceed {MOST_ROWS:.2g} rows, more than any table has",
+                "larger",
+            )
             if small
             else (MOST_RHO * 0.99, "its noise would be finer than can be drawn", "smaller")
         )
         limit = f"rho {end:.4g}"
         if budget.epsilon is not None and budget.delta is not None:
-            limit = f"about epsilon {spent_epsilon(end, budget.delta, accounting=accounting):.4g} at this delta ({limit})"
+            limit = (
+                f"about epsilon {spent_epsilon(end, budget.delta, accounting=accounting):.4g} at this delta ({limit})"
+            )
         rows = " or a smaller --rows-per-unit" if small and unit.rows > 1 else ""
         raise UserError(
             f"budget: found {budget.describe()}; {reason}. The {'least' if small else 'most'} is {limit}. Nothing was spent. "

@@ -123,7 +123,7 @@ def no_value(rules: Sequence[Across]) -> UserError:
     names = ", ".join(repr(rule.rule.name) for rule in rules)
     return UserError(
         f"constraints {names}: below some synthetic records of {rules[0].above!r} no value of {rules[0].own[0]!r} satisfies "
-        "them; check that they do not contradict each other or the fields' bounds."
+        "them; check that they do not contradict each other or the fields' bounds. What was measured is kept."
     )
 
 

@@ -92,7 +92,7 @@ def dealt(
     names = ", ".join(repr(rule.name) for rule in counts.rules)
     raise UserError(
         f"constraints {names}: the rows of some synthetic parents cannot satisfy all of them together; check that they do not "
-        "contradict each other or other constraints."
+        "contradict each other or other constraints. What was measured is kept."
     )
 
 
