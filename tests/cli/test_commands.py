@@ -801,3 +801,20 @@ def test_a_file_with_a_mark_and_ragged_lines(place):
     fields = [{"name": n, "type": "integer", "constraints": {"minimum": 0, "maximum": 9}} for n in "xyz"]
     (place / "ragged.json").write_text(json.dumps({"name": "ragged", "fields": fields}))
     assert synthesize(place, data="ragged.csv", schema="ragged.json").code == 0
+
+
+# --- constraints ----------------------------------------------------------------------------------------------------
+
+NO_GRADE = [{"name": grade, "kind": "impossible", "where": {"grade": grade}} for grade in ("low", "middle", "high")]
+
+
+@pytest.mark.parametrize("command", [synthesize, measure])
+def test_constraints_that_contradict_each_other_cost_nothing(place, command):
+    (place / "schema.json").write_text(json.dumps(tables.DOCUMENT | {"constraints": NO_GRADE}), encoding="utf-8")
+    outcome = command(place)
+    refused(outcome, "constraints 'low', 'middle', 'high': they contradict each other")
+    assert outcome.ledger == []
+    assert set(outcome.files) == {"data.csv", "schema.json"}
+    refused(run_command(place, "schema", "check", "schema.json"), "'low', 'middle', 'high'")
+    (place / "schema.json").write_text(json.dumps(tables.DOCUMENT | {"constraints": NO_GRADE[1:]}), encoding="utf-8")
+    assert run_command(place, "schema", "check", "schema.json").code == 0

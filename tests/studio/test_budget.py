@@ -60,3 +60,14 @@ def test_a_key_that_cannot_sign_is_refused_before_anything_is_spent(client, data
     assert client.post(f"{at}/plan", data=plan).status_code == 422
     assert "Would be refused" in client.post(f"{at}/plan/try", data=plan).text
     assert spent(tmp_path) == 0
+
+
+@pytest.mark.parametrize("epsilon", ["5e-324", "1e-40", "-0.0", "nan", "inf", "1e13", "1e300", "-1"])
+@pytest.mark.parametrize("delta", ["1e-9", "1e-300", "0.9999999999999999"])
+def test_a_budget_without_noise_is_refused_where_it_is_asked(client, data, tmp_path, epsilon, delta):
+    at = reviewed(client, data)
+    plan = {**BUDGET, "epsilon": epsilon, "delta": delta, "confirmed": "1", "folder": str(tmp_path / "out")}
+    answer = client.post(f"{at}/plan", data=plan)
+    allowed = epsilon in ("5e-324", "1e-40") and delta != "1e-300"  # all of delta, and next to no epsilon
+    assert answer.status_code == (200 if allowed else 422)
+    assert spent(tmp_path) == 0
