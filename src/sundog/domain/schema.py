@@ -54,6 +54,11 @@ class Schema:
         """The modelled columns' names, in order."""
         return tuple(column.name for column in self.columns)
 
+    @property
+    def declared_names(self) -> tuple[str, ...]:
+        """The columns that the owner declared."""
+        return self.names
+
     @cached_property
     def shown(self) -> tuple[Column, ...]:
         """The columns as they come out: in place of a distance the field that it gives."""

@@ -113,6 +113,11 @@ class LinkedSchema(Schema):
         """The views, in the order in which they are measured."""
         return views_of(self.package)
 
+    @property
+    def declared_names(self) -> tuple[str, ...]:
+        """The columns of the tables, without those that the structure gives."""
+        return tuple(f"{table.name}.{name}" for table in self.package.tables for name in table.schema.names)
+
     def view(self, name: str) -> View:
         """One view by name."""
         return next(view for view in self.views if view.name == name)
