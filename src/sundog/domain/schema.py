@@ -37,7 +37,8 @@ class Schema:
     """Fields computed from others, each after those that it uses; never measured."""
     dialect: Dialect = field(default=STANDARD, compare=False)
     origins: Mapping[str, Origin] = field(default_factory=dict, compare=False, repr=False)
-    """Where each field comes from: of modelled, derived and identifying ones, of linked tables also keys (`table.field`)."""
+    """Where each field comes from, be it modelled, derived, an identifier or, as `table.field`, a key of linked tables; one that is
+    not named was declared."""
     document: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
