@@ -1,9 +1,10 @@
 """Fuzz the command line: `python tests/fuzz/run.py [--inputs 10000] [--kinds schema released ...]`, run by `make audit`.
 
 Every input ends in a result or in a message: exit code 0, 2 or 3, within 30 seconds and 2 GB; no message quotes a private row,
-and what is refused is not charged (promises.py). Input N of a kind is the same on every machine. The counts are kept in a file after every chunk, so that a run that was stopped (or ran out of `--minutes`)
-goes on where it was; `--fresh` starts over, `--again` runs only what failed. What failed is named by kind and number, and
-`--first NUMBER --inputs 1 --show` runs one of them without touching the counts.
+and what is refused is not charged (promises.py). Input N of a kind is the same on every machine. The counts are kept in a file
+after every chunk, so that a run that was stopped (or ran out of `--minutes`) goes on where it was; `--fresh` starts over, `--again`
+runs only what failed. What failed is named by kind and number, and `--first NUMBER --inputs 1 --show` runs one of them without
+touching the counts.
 """
 
 import argparse
@@ -112,7 +113,7 @@ def _table(state):
         )
         lines.append(" ".join(f"{cell:>9}" for cell in (kind, counts["done"], *codes, len(counts["failed"]), *sizes)))
     lines += [
-        f"  {kind} {failed['number']}: exit {failed['code']}, {failed['seconds']:.1f} s, {failed['said'].strip()[-300:]}"
+        f"  {kind} {failed['number']}: exit {failed['code']}, {failed['broken']}, {failed['seconds']:.1f} s, {failed['said'].strip()[-300:]}"
         for kind, counts in state.items()
         for failed in counts["failed"][:40]
     ]

@@ -31,6 +31,8 @@ def test_files_and_names_that_quote_a_row_are_seen_unless_they_were_given(tmp_pa
     assert found(tmp_path, given=files(tmp_path)) == ""
     named.touch()
     assert SECRET in found(tmp_path, given={held})
+    (tmp_path / "ledger.sqlite").write_text(SECRET)
+    assert "ledger.sqlite" in found(tmp_path, given=files(tmp_path))
 
 
 @pytest.mark.parametrize("column", [None, "homes.id"])
