@@ -113,7 +113,7 @@ def _table(state):
         )
         lines.append(" ".join(f"{cell:>9}" for cell in (kind, counts["done"], *codes, len(counts["failed"]), *sizes)))
     lines += [
-        f"  {kind} {failed['number']}: exit {failed['code']}, {failed['broken']}, {failed['seconds']:.1f} s, {failed['said'].strip()[-300:]}"
+        f"  {kind} {failed['number']}: exit {failed['code']}, {failed.get('broken', '')}, {failed['seconds']:.1f} s, {failed['said'].strip()[-300:]}"
         for kind, counts in state.items()
         for failed in counts["failed"][:40]
     ]
