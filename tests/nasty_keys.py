@@ -6,11 +6,12 @@ A key is compared as a text, and a missing one names nobody. Everything here is 
 from datetime import datetime, timedelta
 
 import numpy as np
+import pandas as pd
 
 LONG = "k" * 100_000
 CONFUSABLE = {
     "ones": ["1", "1.0", " 1", "1 ", "01", "\uff11", "1e0", "+1"],
-    "parts": ["1", "12", "123", "23", "3", "1:1", "11:1", "1:12:3"],
+    "parts": ["1", "12", "123", "23", "3", "1:2", "2:3"],
     "case": ["a", "A", "\uff41", "a ", "\u0430"],
     "forms": ["\u00e9", "e\u0301", "\u00c9", "E\u0301"],
     "missing": ["", "NA", "-1", "NaN", "nan", "NULL", "null", "NaT", "None", "-1.0"],
@@ -21,6 +22,8 @@ CONFUSABLE = {
     "long": [LONG, LONG + "1", LONG + "2"],
 }
 """Texts of which one is easily taken for another; each is a key of its own."""
+PAIRS = [("1", "23"), ("12", "3"), ("1", "2:3"), ("1:2", "3"), ("123", ""), ("", "123")]
+"""Keys of two parts that are one text without a separator, or with one that the parts may hold."""
 WHOLE = ["0", "1", "2", "-1", "12", "3", "123", "23", str(2**53), str(2**53 + 1), str(2**63 - 1)]
 FLOAT = ["0", "1", "2", "-1", "3", "0.5", "inf", "-inf", "1e+300", str(2**53)]
 MOMENT = ["2020-01-01 00:00:00", "2020-01-02 12:30:00", "1969-12-31 23:59:59"]
@@ -84,7 +87,7 @@ def nothing(draw, kind, missing):
     if kind in ("float", "mixed", "python"):
         ways += [float("nan"), np.float64("nan")]
     if kind in ("moment", "python"):
-        ways.append(np.datetime64("NaT", "us"))
+        ways += [np.datetime64("NaT", "us"), *([pd.NaT] if kind == "python" else [])]
     return draw.choice(ways)
 
 
@@ -95,10 +98,10 @@ def filler(family, number):
     return str(1000 + number) if family in ("whole", "float") else f"k{number}"
 
 
-def pool(draw, family, *, long=False):
-    """Texts of a family, those that are easily confused together."""
+def pool(draw, family, *, confused=None):
+    """Texts of a family; of texts, those that are easily confused in one way, and in another."""
     if family in ("whole", "float", "moment"):
         return {"whole": WHOLE, "float": FLOAT, "moment": MOMENT}[family]
     names = [name for name in CONFUSABLE if name != "long"]
-    chosen = [*draw.sample(names, 2), *(["long"] if long else [])]
+    chosen = [confused or draw.choice(names), draw.choice(names)]
     return list(dict.fromkeys(text for name in chosen for text in CONFUSABLE[name]))

@@ -8,7 +8,7 @@ import random
 from dataclasses import dataclass, field
 
 from linked_tables import key, label, number
-from nasty_keys import MISSING, filler, key_of, nothing, pool, spelled
+from nasty_keys import MISSING, PAIRS, filler, key_of, nothing, pool, spelled
 from sundog.domain.linked.views import LinkedSchema
 
 KINDS = {
@@ -93,28 +93,29 @@ def _shuffled(draw, rows):
 # --- packages -----------------------------------------------------------------------------------------------------
 
 
-def random_shape(draw, holder, *, long=False):
-    """A tree of two to four tables."""
-    unit = ("u0", "u1") if draw.random() < 0.25 else ("u0",)
+def random_shape(draw, holder, *, about=None):
+    """A tree of two to four tables; `about` is a family of keys, or texts of which some are confused."""
+    unit = ("u0", "u1") if draw.random() < 0.35 else ("u0",)
     tables = [Table("t0", unit=unit, own=unit)]
     for place in range(1, draw.choice([2, 3, 3, 4, 4])):
-        tables.append(_table(draw, tables, place, unit=unit))
+        tables.append(_table(draw, place, unit=unit))
     tables = _with_keys(draw, tables)
     family = draw.choice(list(KINDS[holder]))
+    family, about = (about, None) if about in KINDS[holder] else (family, about)
     missing = {table.name: draw.choice(MISSING) for table in tables}
     return Shape(
         tuple(tables),
         bare=draw.random() < 0.2,
         family=family,
-        texts=tuple(pool(draw, family, long=long)),
+        texts=tuple(pool(draw, family, confused=about)),
         kinds={(t.name, name): draw.choice(KINDS[holder][family]) for t in tables for name in t.keys},
         missing={(t.name, name): missing[t.name] for t in tables for name in t.keys},
         holder=holder,
     )
 
 
-def _table(draw, tables, place, *, unit):
-    parent = draw.randrange(place)
+def _table(draw, place, *, unit):
+    parent = min(draw.randrange(place), draw.choice([1, 2]))
     carried = "direct" if parent == 0 else draw.choice(["alone", "alone", "composite", "unit key"])
     return Table(
         f"t{place}", parent, draw.choice(WIDTHS), draw.random() < 0.4, () if carried == "alone" else unit, (), (), carried
@@ -127,7 +128,7 @@ def _with_keys(draw, tables):
         below = [other for other in tables if other.parent == place]
         if place and below:
             within = bool(table.unit) and draw.random() < 0.6
-            own = ("own0", "own1") if draw.random() < 0.2 else ("own0",)
+            own = ("own0", "own1") if draw.random() < 0.35 else ("own0",)
             tables[place] = Table(**vars(table) | {"own": own, "within": within})
         for other in below if place else ():
             at, within = tables.index(other), tables[place].within
@@ -196,6 +197,8 @@ class Namer:
     def __init__(self, draw, shape, *, dirty):
         self.draw, self.shape, self.dirty = draw, shape, dirty
         self.left = {k: _shuffled(draw, list(shape.texts)) for k in range(len(shape.tables))}
+        pairs = PAIRS[: {"text": len(PAIRS), "whole": 2}.get(shape.family, 0)]
+        self.pairs = {k: _shuffled(draw, pairs) for k in range(len(shape.tables))}
         self.given = 0
 
     def any_text(self):
@@ -213,14 +216,22 @@ class Namer:
         """The texts of a record's own key; None is a missing part."""
         table = self.shape.tables[place]
         careless = place not in self.shape.trusted() or (self.dirty and self.draw.random() < 0.3)
-        firsts = [self.any_text() if careless else self.fresh(place)] if table.own else []
-        texts = firsts + [self.any_text() for _ in table.own[1:]]
-        return [None if careless and self.draw.random() < 0.1 else text for text in texts]
+        if not table.own:
+            return []
+        texts = self.parts(place, len(table.own), careless=careless)
+        return [None if careless and self.draw.random() < 0.15 else text for text in texts]
+
+    def parts(self, place, number, *, careless=False):
+        """The parts of a key, of which no other record of the table has the same unless it is careless."""
+        if number == 2 and self.pairs[place] and self.draw.random() < 0.5:
+            return list(self.draw.choice(self.pairs[place]) if careless else self.pairs[place].pop())
+        first = self.any_text() if careless else self.fresh(place)
+        return [first, *(self.any_text() for _ in range(number - 1))]
 
 
 def random_case(draw, shape):
     """One database with a unit that changes; in most of them keys name one record each."""
-    namer = Namer(draw, shape, dirty=draw.random() < 0.25)
+    namer = Namer(draw, shape, dirty=draw.random() < 0.35)
     units = [_root_key(namer) for _ in range(draw.randrange(2, 6))]
     changed, *others = list(dict.fromkeys(units))
     other = _root_key(namer)
@@ -234,8 +245,7 @@ def random_case(draw, shape):
 
 
 def _root_key(namer):
-    texts = [namer.fresh(0), *(namer.any_text() for _ in namer.shape.tables[0].unit[1:])]
-    return tuple(texts)
+    return tuple(namer.parts(0, len(namer.shape.tables[0].unit)))
 
 
 def _empty(shape):
@@ -298,9 +308,10 @@ def _values(draw, shape, place):
 def _strays(namer, units):
     """Rows that belong to nobody, or to somebody by chance: any keys, or missing ones; none of these units where there are no records of units."""
     draw, made = namer.draw, _empty(namer.shape)
-    for place, table in enumerate(namer.shape.tables[1:], start=1):
-        for _ in range(draw.choice([0, 0, 1, 2, 3])):
-            unit = [namer.any_text() if draw.random() < 0.8 else None for _ in table.unit]
+    for place, table in enumerate(namer.shape.tables):
+        most = 3 if place else 1 if namer.dirty and table.name in made else 0
+        for _ in range(draw.choice([0, 0, 1, 2, 3]) if most == 3 else draw.randrange(most + 1)):
+            unit = [namer.any_text() if draw.random() < 0.7 else None for _ in table.unit]
             if not (namer.shape.bare and tuple(unit) in units):
                 made[table.name].append(_row(namer, place, unit=unit))
     return made
@@ -320,8 +331,8 @@ def _edited(namer, rows):
     return made
 
 
-def random_cases(seed, count, *, holder="python", long=False):
+def random_cases(seed, count, *, holder="python", about=None):
     """A shape, and cases of it with the random numbers that shuffle them; the same for a seed on every machine."""
     draw = random.Random(f"{holder} {seed}")
-    shape = random_shape(draw, holder, long=long)
+    shape = random_shape(draw, holder, about=about)
     return shape, [random_case(draw, shape) for _ in range(count)], draw

@@ -8,13 +8,15 @@ import ast
 import gc
 import hashlib
 import importlib
+import inspect
 import sys
 import tomllib
 import types
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from points import mutated, points
+from mutation.points import mutated, points
 
 HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parents[1] / "src" / "sundog"
@@ -87,6 +89,38 @@ def put_in(fault):
             victim.__code__ = codes[name]
     for name, value in constants:
         setattr(module, name, value)
+
+
+@contextmanager
+def fault_in(fault):
+    """The same for a while, of functions that nothing has wrapped or copied: for tests that need many faults."""
+    module = importlib.import_module(fault.module_name)
+    functions, constants = _changed(fault)
+    codes = _codes(compile(fault.text, str(fault.path), "exec"))
+    victims = [(_found(module, name), name) for name, _ in functions]
+    sound = [(victim, victim.__code__) for victim, _ in victims]
+    before = [(name, getattr(module, name)) for name, _ in constants]
+    try:
+        for victim, name in victims:
+            victim.__code__ = codes[name]
+        for name, value in constants:
+            setattr(module, name, value)
+        yield
+    finally:
+        for victim, code in sound:
+            victim.__code__ = code
+        for name, value in before:
+            setattr(module, name, value)
+
+
+def _found(module, name):
+    """The function of a name, also of a property."""
+    found = module
+    for part in name.split("."):
+        found = vars(found)[part]
+    for inside in ("fget", "func", "__func__"):
+        found = getattr(found, inside, found)
+    return inspect.unwrap(found)
 
 
 def _is(thing, path, name):

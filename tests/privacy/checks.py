@@ -309,16 +309,16 @@ def constants():
         yield
 
 
-def check_noninterference(folder, worlds, *commands, document=None):
+def check_noninterference(folder, worlds, *commands, document=None, inputs=(DATA, SCHEMA, *TYPED), code=0):
     """Every file, name, size, word, exit code and ledger entry is the same for every world."""
     seen = {}
     for number, (name, lines) in enumerate(worlds.items()):
         place = write(folder / str(number), lines, document)
         with constants():
-            seen[name] = [run_command(place, *command, inputs=(DATA, SCHEMA, *TYPED)) for command in commands]
+            seen[name] = [run_command(place, *command, inputs=inputs) for command in commands]
     first, *others = seen
     for outcome in seen[first]:
-        assert outcome.code == 0, outcome.stderr
+        assert outcome.code == code, outcome.stderr
     for other in others:
         for here, there in zip(seen[first], seen[other], strict=True):
             assert there.code == here.code, f"{other}: exit code {there.code}: {there.stderr}"

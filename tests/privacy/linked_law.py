@@ -20,11 +20,12 @@ from sundog.errors import UserError
 from sundog.queries import Counting, Marginal, sensitivity
 from sundog.released.per_view import shared
 from sundog.sources.linked import LinkedSource
-from sundog.sources.linked_keys import identifiers
+from sundog.sources.linked_keys import TEXT, identifiers
 
 UNIT = {name: PrivacyUnit(name, "t0.u0", 1, below=True) for name in ("add-remove", "replace")}
 MOVED, CHECKED = "a unit moves a total by more than is stated", "the check is not about the keys that are joined"
 JOINED, ADDED = "rows are not joined by their keys", "what a unit adds depends on others"
+FAILED = "rows decide whether a run fails"
 TWO_UNITS = "a row belongs to two units"
 MOST_CELLS = 1500
 
@@ -91,26 +92,42 @@ class Slice:
         """They were read."""
 
 
-def sliced(pack, sources):
-    """The sources of every database of a pack, out of those that hold all of them."""
-    found = {}
-    for table in pack.schema.package.tables:
-        if table.name not in sources:
-            continue
-        batches = list(sources[table.name].keyed(table.schema, identifiers(table)))
-        rows = Rows.concatenate([batch for batch, _, _ in batches], table.schema)
-        keys = [pa.concat_arrays([pa.array([], pa.large_string()), *(each.cast(pa.large_string()) for each in some)])
-                for some in zip(*(keys for _, keys, _ in batches), strict=True)] or [pa.array([], pa.large_string())] * len(table.keys)  # fmt: skip
-        rank = np.concatenate([np.empty(0, np.uint64), *(rank for _, _, rank in batches)])
-        ends = np.cumsum([0, *(len(held[table.name]) for held in pack.databases)])
+def encoded(pack, form, folder, **options):
+    """What one source makes of all rows of a pack: codes, keys as texts, and a hash of each row, by table."""
+    sources = opened(form, folder, pack.columns(pack.databases), **options)
+    tables = [table for table in pack.schema.package.tables if table.name in sources]
+    return {table.name: _encoded(table, sources[table.name]) for table in tables}
+
+
+def _encoded(table, source):
+    batches = list(source.keyed(table.schema, identifiers(table)))
+    rows = Rows.concatenate([batch for batch, _, _ in batches], table.schema)
+    keys = [
+        pa.concat_arrays([pa.array([], TEXT), *(found[k].cast(TEXT) for _, found, _ in batches)])
+        for k in range(len(table.keys))
+    ]
+    return rows, keys, np.concatenate([np.empty(0, np.uint64), *(rank for _, _, rank in batches)])
+
+
+def same(one, other):
+    """Whether two sources make the same of all rows, so that every answer is the same."""
+    return all(
+        all(map(np.array_equal, (*rows.codes, rank), (*other[name][0].codes, other[name][2])))
+        and all(map(pa.Array.equals, keys, other[name][1]))
+        for name, (rows, keys, rank) in one.items()
+    )
+
+
+def sliced(pack, found):
+    """The sources of every database of a pack, out of what was made of all rows."""
+    slices = [{} for _ in pack.databases]
+    for name, (rows, keys, rank) in found.items():
+        ends = np.cumsum([0, *(len(held[name]) for held in pack.databases)])
         assert ends[-1] == len(rank), "a row was lost"
-        found[table.name] = [
-            Slice(
-                Rows(table.schema, tuple(c[a:b] for c in rows.codes)), [k.slice(a, b - a) for k in keys], rank[a:b]
-            )
-            for a, b in itertools.pairwise(ends)
-        ]
-    return [{name: slices[k] for name, slices in found.items()} for k in range(len(pack.databases))]
+        for place, (a, b) in zip(slices, itertools.pairwise(ends), strict=True):
+            part = Rows(rows.schema, tuple(codes[a:b] for codes in rows.codes))
+            place[name] = Slice(part, [key.slice(a, b - a) for key in keys], rank[a:b])
+    return slices
 
 
 def totals(pack, sources):
@@ -120,18 +137,32 @@ def totals(pack, sources):
         held.check_keys()
     except UserError:
         return None
-    return _counted(pack, held)
-
-
-def _counted(pack, held):
     size = sum(query.size for query in pack.queries)
-    return held.add_up(pack.schema, UNIT["replace"], add=Counting(pack.queries), size=size)
+    try:
+        return held.add_up(pack.schema, UNIT["replace"], add=Counting(pack.queries), size=size)
+    except UserError as error:
+        raise AssertionError(FAILED) from error
 
 
 def answers(pack, form, folder, **options):
     """The totals of every database of a pack, all of them in one source."""
-    sources = opened(form, folder, pack.columns(pack.databases), **options)
-    return [totals(pack, each) for each in sliced(pack, sources)]
+    return [totals(pack, each) for each in sliced(pack, encoded(pack, form, folder, **options))]
+
+
+def alone(pack, form, folder, **options):
+    """The same of databases that lie in a source of their own each."""
+    places = [folder / str(number) for number in range(len(pack.databases))]
+    for place in places:
+        place.mkdir()
+    held = zip(places, pack.databases, strict=True)
+    return [totals(pack, opened(form, place, pack.columns([rows]), **options)) for place, rows in held]
+
+
+def agree(one, other):
+    """Whether two lists of totals are the same, and the same databases refused."""
+    return all(
+        (a is None) == (b is None) and (a is None or np.array_equal(a, b)) for a, b in zip(one, other, strict=True)
+    )
 
 
 def broken(pack, found):
@@ -150,15 +181,15 @@ def _broken(pack, case, held, seen):
             yield CHECKED
         elif total is not None:
             yield from _joined_wrongly(pack, known, total)
-    others, alone, both, changed = seen
+    others, unit, both, changed = seen
     if both is not None and changed is not None and _moves(pack, changed - both, UNIT[case.relation]):
         yield MOVED
     if (
         both is not None
         and others is not None
-        and alone is not None
+        and unit is not None
         and joined[2].rows == joined[0].rows | joined[1].rows
-        and not np.array_equal(both, others + alone)
+        and not np.array_equal(both, others + unit)
     ):
         yield ADDED
 
@@ -187,7 +218,7 @@ def _joined_wrongly(pack, known, total):
         return
     for query, part in zip(pack.queries, _split(pack, total), strict=True):
         (name, column), *more = [name.split(".", 1) for name in query.marginal.columns]
-        if not more and column == "c" and query.shares == f"{name}#":
+        if not more and column in ("c", "#unit") and query.shares == f"{name}#":
             expected = known.labels(name, query)
             if not np.array_equal(part, expected):
                 yield JOINED
