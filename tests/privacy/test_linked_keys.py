@@ -168,6 +168,17 @@ def test_what_the_database_ensures_is_no_disclosure_unless_it_fails():
     assert len(ledger.disclosures) == 1
 
 
+def test_a_refusal_is_recorded_for_every_key_that_it_may_be_about():
+    """Where the database ensures one key and another is checked, a refusal may be about either."""
+    ledger, twice = MemoryLedger(), GOOD | {"homes": {"id": [1, 1], "type": ["flat", "flat"]}}
+    with pytest.raises(UserError, match="'homes'"):
+        curator(twice, keyed_schema("alone"), ledger, ensured=("homes",))
+    assert [said.split(" are ")[0] for said in ledger.disclosures] == [
+        "whether the keys of persons",
+        "whether the keys of homes",
+    ]
+
+
 @pytest.mark.parametrize("carried", CARRIED)
 def test_only_the_tables_that_are_joined_by_their_key_alone_are_checked(carried):
     """A key that repeats below another home is refused only where it says whose a card is."""

@@ -294,19 +294,21 @@ class Curator:
 def _checked_keys(source: LinkedSource, spending: Spending) -> dict[str, KeyGround]:
     """How it is known that keys name one record each; refused where they do not, after the disclosure is on the ledger."""
     names = source.package.named_by_key
-    asked = [name for name in names if name not in source.ensured]
-    unsure = asked or names
-    bits = "one bit" if len(unsure) == 1 else "one bit each"
-    said = f"whether the keys of {' and '.join(unsure)} are present and unique: {bits}, checked before measuring"
-    if asked:
-        spending.ledger.disclose(spending.dataset, said, bits=len(unsure))
+    _disclose_check(spending, [name for name in names if name not in source.ensured])
     try:
         source.check_keys()
-    except UserError:
-        if not asked:  # a declared missing value, say, of which the database knows nothing
-            spending.ledger.disclose(spending.dataset, said, bits=len(unsure))
+    except UserError:  # a declared missing value, say, of which the database knows nothing
+        _disclose_check(spending, [name for name in names if name in source.ensured])
         raise
-    return {name: "checked" if name in asked else "ensured" for name in names}
+    return {name: "ensured" if name in source.ensured else "checked" for name in names}
+
+
+def _disclose_check(spending: Spending, names: Sequence[str]) -> None:
+    """Record the bits that a check of these tables' keys tells."""
+    if names:
+        bits = "one bit" if len(names) == 1 else "one bit each"
+        said = f"whether the keys of {' and '.join(names)} are present and unique: {bits}, checked before measuring"
+        spending.ledger.disclose(spending.dataset, said, bits=len(names))
 
 
 def public_rows(table: PrivateTable, schema: Schema, *, unit: PrivacyUnit) -> int | None:
