@@ -8,7 +8,6 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from importlib.resources import files as resources
 from typing import Any
 
 from sundog.domain.dialect import Dialect
@@ -17,6 +16,7 @@ from sundog.released import Guarantee, Payment, Released
 from sundog.report.choices import choices
 from sundog.report.record import Record
 from sundog.report.software import Software
+from sundog.report.template import environment
 from sundog.report.words import meaning, origins, promise, rests_on, warning_sentences
 
 PAGE = "certificate.html"
@@ -116,11 +116,8 @@ def _receipts(released: Released) -> dict[str, list[str]]:
 
 
 def _page(document: dict[str, Any]) -> str:
-    from jinja2 import Environment
-
-    template = resources("sundog.report").joinpath("templates/certificate.html").read_text(encoding="utf-8")
-    made = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(template)
-    return made.render(**document, meaning_of=MEANING, groups=payment_groups(document["payments"]))
+    page = environment(strict=False).get_template("certificate.html")
+    return page.render(**document, meaning_of=MEANING, groups=payment_groups(document["payments"]))
 
 
 def payment_groups(payments: list[dict[str, Any]]) -> list[tuple[str, int, float]]:
