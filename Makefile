@@ -1,99 +1,126 @@
-# Needs only Python 3.11+ and make; everything else is set up inside .venv.
+# Needs only Python 3.11+ and make; everything else is set up inside .venv, by uv where it is installed and by pip otherwise.
+# requirements.lock fixes the versions. `make help` lists the targets.
 PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= 2
 
-.PHONY: demo test docs dist postgresql r browser test-browser spark test-spark test-matrix lint bench bench-full audit clean
+INSTALL := $(if $(shell command -v uv),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check) --constraint requirements.lock
+PYTEST := $(BIN)/python -m pytest
+# One file stays on one worker, so that what a file shares is made once.
+SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
+FAST := not long and not slow and not browser and not spark
 
-.venv/runtime: pyproject.toml
+.DEFAULT_GOAL := demo
+.PHONY: help demo test test-all coverage lint hooks lock news docs dist postgresql r browser test-browser spark test-spark test-matrix audit bench bench-full clean
+
+help: ## This list
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-13s %s\n", $$1, $$2 }'
+
+.venv/runtime: pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit("Sundog needs Python 3.11 or newer; found " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 $(MAKECMDGOALS)") if sys.version_info < (3, 11) else None'
 	@echo "Setting up .venv (a minute the first time)"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(INSTALL) --editable .
 	@touch $@
 
-.venv/develop: .venv/runtime
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+# .venv/test, .venv/lint, ...: the packages of one extra.
+.venv/%: .venv/runtime
+	@$(INSTALL) --editable '.[$*]'
 	@touch $@
 
-# The website, into src/sundog/site, from where `sundog docs` opens it and where builds of the package find it.
-docs: .venv/develop
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+demo: .venv/runtime ## A table of clinic visits, a release of it, a report and a certificate
+	@$(BIN)/python examples/demo.py
+
+test: .venv/test ## The tests to run while working: five minutes on two cores
+	$(PYTEST) $(SPREAD) -m "$(FAST)"
+
+test-all: .venv/test ## The other tests of a change: longer forms of the same laws, pages with many commands
+	$(PYTEST) $(SPREAD) -m long
+
+coverage: .venv/test .venv/coverage ## Which lines of src no test of test and test-all runs: build/coverage/index.html
+	rm -rf build/coverage && mkdir -p build/coverage
+	$(BIN)/coverage run --parallel-mode -m pytest -p no:xdist -m "not slow and not browser and not spark"
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage html --quiet
+	$(BIN)/coverage report --skip-covered
+
+lint: .venv/lint ## Style, types, import rules, spelling
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+
+hooks: .venv/lint ## Let git run the linters on every commit
+	@$(INSTALL) pre-commit
+	$(BIN)/pre-commit install --hook-type pre-commit --hook-type commit-msg
+
+lock: ## Choose the newest versions of all packages anew; needs uv
+	uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade --quiet --no-header --no-annotate --no-emit-index-url \
+	  $(addprefix --extra ,databases eval readers signing studio spark test notebooks browser coverage lint docs) --output-file requirements.lock
+
+news: ## Move the notes in news/ into the top section of CHANGELOG.md
+	@$(PYTHON) news/collect.py
+
+# Into src/sundog/site, from where `sundog docs` opens it and where builds of the package find it.
+docs: .venv/docs ## The website; fails on a broken link
 	$(BIN)/mkdocs build --strict
 	@echo "src/sundog/site/index.html"
 
-# The source distribution and the wheel, both with the website.
-dist: docs
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+dist: docs ## The source distribution and the wheel, both with the website
+	$(INSTALL) build
 	$(BIN)/python -m build
 
-demo: .venv/runtime
-	@$(BIN)/python examples/demo.py
-
-test: .venv/develop
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not slow and not browser and not spark"
-
-# What the tests of databases need: Debian's PostgreSQL server, where it is missing and may be installed. They start their own.
-postgresql:
+# They start a server of their own.
+postgresql: ## Install PostgreSQL (Debian), which tests of databases need
 	@if command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq postgresql >/dev/null; fi \
 	|| echo "PostgreSQL could not be installed: tests of it will be skipped."
 
-# What the test of examples/read_release.R needs: Debian's R with jsonlite, where they are missing and may be installed.
-r:
+r: ## Install R with jsonlite (Debian), which the test of examples/read_release.R needs
 	@if Rscript -e 'library(jsonlite)' >/dev/null 2>&1; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq --no-install-recommends r-base-core r-cran-jsonlite >/dev/null; fi \
 	|| echo "R could not be installed: the test of its script will be skipped."
 
-# What the tests in a browser need: playwright, and Debian's Chromium where it is missing and may be installed.
-browser: .venv/develop
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]' || echo "playwright could not be installed: tests in a browser will be skipped."
+browser: .venv/test ## Install playwright and Chromium (Debian), which tests in a browser need
+	@$(INSTALL) --editable '.[browser]' || echo "playwright could not be installed: tests in a browser will be skipped."
 	@if command -v chromium chromium-browser google-chrome >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq chromium >/dev/null; fi \
 	|| echo "Chromium could not be installed: tests in a browser will be skipped."
 	@command -v chromium chromium-browser google-chrome >/dev/null || echo "There is no Chromium here: tests in a browser will be skipped."
 
-test-browser: .venv/develop
-	$(BIN)/python -m pytest -m browser -rs
+test-browser: .venv/test ## The tests in a browser, after make browser
+	$(PYTEST) -m browser -rs
 
-# What Spark needs: pyspark with pandas, and Debian's Java 17 where there is none and it may be installed.
-spark: .venv/develop
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]' || echo "pyspark could not be installed: tests on Spark will be skipped."
+spark: .venv/test ## Install pyspark and Java 17 (Debian), which tests on Spark need
+	@$(INSTALL) --editable '.[spark]' || echo "pyspark could not be installed: tests on Spark will be skipped."
 	@if command -v java >/dev/null || [ -n "$$JAVA_HOME" ]; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq openjdk-17-jre-headless >/dev/null; fi \
 	|| echo "Java could not be installed: tests on Spark will be skipped."
 	@command -v java >/dev/null || [ -n "$$JAVA_HOME" ] || echo "There is no Java here: tests on Spark will be skipped."
 
 # On two cores of this machine, and on a cluster of one master and two workers on its loopback interface.
-test-spark: spark
-	$(BIN)/python -m pytest -m spark -rs
+test-spark: spark ## The tests on Spark
+	$(PYTEST) -m spark -rs
 
-# Python 3.11 to 3.13, each with the lowest versions that pyproject.toml allows and with the newest; needs uv and those Pythons.
-test-matrix: .venv/develop
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/python tests/matrix.py
+test-matrix: .venv/runtime ## The tests on Python 3.11 to 3.14, lowest and newest packages (PAIRS="--pythons 3.14 --quick" for fewer)
+	$(INSTALL) uv
+	$(BIN)/python tests/matrix.py $(PAIRS)
 
-lint: .venv/develop
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-
-# The slow tests (also in a control group of one gigabyte, which needs the right to make one, and on a slow disk, which needs strace), 10,000
-# malformed inputs of every kind (INPUTS=100 for fewer), and 100 deliberate faults. The latter two go on where they were stopped;
-# FRESH=--fresh starts over.
+# The slow tests (also in a control group of one gigabyte, which needs the right to make one, and on a slow disk, which needs strace),
+# malformed inputs (INPUTS=100 for fewer) and deliberate faults. The latter two go on where they were stopped; FRESH=--fresh starts over.
 INPUTS ?= 10000
-audit: .venv/develop docs
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m slow
+audit: .venv/test .venv/notebooks docs ## Hours: slow tests, 10,000 malformed inputs of every kind, 122 deliberate faults
+	$(PYTEST) $(SPREAD) -m slow
 	$(BIN)/python tests/fuzz/run.py --inputs $(INPUTS) $(FRESH)
 	$(BIN)/python tests/mutation/run.py $(FRESH)
 
 # Both go on where they were stopped; FRESH=--fresh measures everything again.
-bench: .venv/develop
+bench: .venv/test ## A short version of every benchmark: ten minutes
 	$(BIN)/python benchmarks/run.py $(FRESH)
 
-bench-full: .venv/develop
+bench-full: .venv/test ## All benchmarks: hours
 	$(BIN)/python benchmarks/run.py --full $(FRESH)
 
-clean:
+clean: ## Remove .venv and everything that was built
 	rm -rf .venv .matrix .peers build dist src/sundog/site demo-output .pytest_cache .mypy_cache .ruff_cache

@@ -35,6 +35,9 @@ PAGES = [
     ROOT / "CHANGELOG.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "SECURITY.md",
+    ROOT / "GOVERNANCE.md",
+    ROOT / "CODE_OF_CONDUCT.md",
+    ROOT / "news" / "README.md",
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

@@ -1,6 +1,6 @@
 """The suite on every promised version: `python tests/matrix.py [--pythons 3.11 3.12] [--quick] [--tests tests/domain ...]`.
 
-Each Python from 3.11 to 3.13, once with the lowest versions that pyproject.toml allows of what it names and once with the
+Each Python from 3.11 to 3.14, once with the lowest versions that pyproject.toml allows of what it names and once with the
 newest; environments are made by uv under .matrix, from built packages only, and kept, each with its own compiled kernels: code
 that one version of Numba compiled crashes another. First every module is imported, with warnings as errors; then the tests
 run. `--quick` runs the rooms that touch other libraries most, in a few minutes. Prints one line per pair, with the processor
@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MADE = ROOT / ".matrix"
-PYTHONS = ("3.11", "3.12", "3.13")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 RESOLUTIONS = ("lowest-direct", "highest")
 QUICK = (
     "tests/domain", "tests/queries", "tests/sources", "tests/released", "tests/select", "tests/generate/test_stored.py",

@@ -27,7 +27,10 @@ FLAGS = [
     "--hide-scrollbars",
 ]
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs a Chromium browser; none is installed")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(BROWSER is None, reason="needs a Chromium browser; none is installed"),
+]
 
 
 @pytest.fixture

@@ -18,7 +18,10 @@ from sundog.report import explore_page
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright's Python package")
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs a Chromium browser; none is installed")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(BROWSER is None, reason="needs a Chromium browser; none is installed"),
+]
 
 ROWS = related(900, 2)
 RELEASED = released(ROWS, but={("b", "y")})
