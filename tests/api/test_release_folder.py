@@ -233,7 +233,7 @@ def test_an_empty_or_absent_folder_will_do(tmp_path):
     check_release_folder(tmp_path / "absent", force=False)
 
 
-@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+@pytest.mark.parametrize("umask", [0o000, *(pytest.param(mask, marks=pytest.mark.long) for mask in (0o022, 0o077))])
 def test_confidential_files_are_the_owners_alone_under_any_umask(place, umask):
     """Also where a file that all may read, or a link to one, is replaced."""
     assert synthesize(place, out="made").code == 0

@@ -750,6 +750,7 @@ def test_columns_of_nulls(place):
     assert synthesize(place).code == 0
 
 
+@pytest.mark.long
 def test_two_hundred_columns(place):
     names = [f"column {k}" for k in range(200)]
     fields = [{"name": n, "type": "integer", "constraints": {"minimum": 0, "maximum": 9}} for n in names]

@@ -69,13 +69,18 @@ def test_wrong_words_end_with_2_and_no_traceback(place):
     ("words", "code"),
     [
         ("methods > /dev/full", 2),
-        ("methods >&-", 0),
-        ("synthesize data.csv 2> /dev/full", 2),
         ("synthesize data.csv 2>&-", 2),
-        ("synthesize data.csv --schema schema.json 2> /dev/full", 2),
-        ("synthesize data.csv --schema schema.json --json > /dev/full", 2),
         ("synthesize data.csv --schema schema.json --json > /dev/full 2> /dev/full", 2),
         ("methods | true", 141),
+        *(
+            pytest.param(words, code, marks=pytest.mark.long)
+            for words, code in (
+                ("methods >&-", 0),
+                ("synthesize data.csv 2> /dev/full", 2),
+                ("synthesize data.csv --schema schema.json 2> /dev/full", 2),
+                ("synthesize data.csv --schema schema.json --json > /dev/full", 2),
+            )
+        ),
     ],
 )
 def test_where_nobody_can_be_told_the_exit_code_still_tells(place, words, code):
@@ -87,7 +92,7 @@ def test_where_nobody_can_be_told_the_exit_code_still_tells(place, words, code):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("command", ["synthesize", "measure"])
+@pytest.mark.parametrize("command", ["synthesize", pytest.param("measure", marks=pytest.mark.long)])
 def test_what_was_paid_for_and_cannot_be_kept_is_said(place, command):
     """A disk that is full when the measurements are written: exit code 2, the file's name, no half of a file."""
     script = (
@@ -133,7 +138,7 @@ def interrupt(place, patch, arguments):
     try:
         assert process.stdout.readline() == "paused\n"
         process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=600)
     finally:
         process.kill()
         process.communicate()
@@ -171,6 +176,7 @@ def test_an_interruption_keeps_what_was_paid_for(place):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.long
 def test_an_interruption_before_anything_was_paid_for_leaves_nothing(place):
     patch = "from sundog.private.ledger import Ledger\nLedger.charge = pause"
     code, stderr = interrupt(place, patch, ARGUMENTS)

@@ -19,14 +19,22 @@ COVERED = [("annealed", name) for name in ("marginal", "tree", "conditional", "r
 PAIRS = [(generator, name) for generator in GENERATORS for name in CLASSES]
 SLOW = [(g, n) for g, n in PAIRS if g in ("network", "polished") or (g[:8], n) in COVERED]
 """These compile for many CPU seconds, and what they do is in other cases, too."""
+SHORT = {"relaxed-projection": ("marginal", "ranges"), "annealed-projection": ("halfspaces",)}
+"""Of generators that compile anew for each class: the classes in the tests of every change."""
 
 
 def made(generator):
     return GENERATORS[generator](**SMALL.get(generator, {}))
 
 
+def marks(generator, name):
+    if (generator, name) in SLOW:
+        return [pytest.mark.slow]
+    return [pytest.mark.long] if generator in SHORT and name not in SHORT[generator] else []
+
+
 CASES = [
-    pytest.param(generator, name, marks=[pytest.mark.slow] if (generator, name) in SLOW else [])
+    pytest.param(generator, name, marks=marks(generator, name))
     for generator, name in PAIRS
     if supported(made(generator), name)
 ]

@@ -61,9 +61,11 @@ COMPILES = {"relaxed-projection", "annealed-projection", "network", "polished"}
 
 
 def marked(rule, generator, workload):
-    """With every commit: the compiling generators with one rule, polishing with none, all others with all."""
+    """With every change: the compiling generators with one rule and one workload, polishing with none, all others with all."""
     slow = generator in COMPILES and (rule != "everything" or generator == "polished")
-    return pytest.param(rule, generator, workload, marks=[pytest.mark.slow] if slow else [])
+    long = generator in COMPILES and workload is two_way
+    marks = [pytest.mark.slow] if slow else [pytest.mark.long] if long else []
+    return pytest.param(rule, generator, workload, marks=marks)
 
 
 @pytest.mark.parametrize(("rule", "generator", "workload"), [marked(*case) for case in CASES if fits(*case)])
@@ -84,10 +86,8 @@ def test_what_does_not_fit_together_is_refused_before_anything_is_spent(tmp_path
     assert not (tmp_path / "ledger.db").exists()
 
 
-SAVED = [
-    pytest.param(name, "add-remove", marks=[pytest.mark.slow] if name in ("gem", "rap++", "rap++-polished") else [])
-    for name in METHODS
-]
+MARKS = dict.fromkeys(("gem", "rap++", "rap++-polished"), pytest.mark.slow) | {"rap": pytest.mark.long}
+SAVED = [pytest.param(name, "add-remove", marks=MARKS.get(name, [])) for name in METHODS]
 
 
 @pytest.mark.parametrize(("method", "neighbours"), [*SAVED, ("mst", "replace"), ("private-gsd", "replace")])

@@ -54,7 +54,7 @@ def main():
 
 def collected(plugin):
     """Let pytest collect the tests, and the plugin do with them what it wants."""
-    os.environ["NUMBA_DISABLE_JIT"] = "1"
+    os.environ |= {"NUMBA_DISABLE_JIT": "1", "HYPOTHESIS_PROFILE": "long"}
     os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[1:3])
     os.chdir(ROOT)
     import pytest

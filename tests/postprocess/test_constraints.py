@@ -70,6 +70,10 @@ def real_table(rows=600):
     }
 
 
+MARKS = dict.fromkeys(("rap", "gem", "rap++"), pytest.mark.long) | {"rap++-polished": pytest.mark.slow}
+"""These compile for long, and draw rows as others do."""
+
+
 def _quick(recipe):
     """The same recipe with less patience: constraints must hold however well a model fits."""
     few = {"particles": 2000, "epochs": 10, "steps": 50, "iterations": 50, "refit_iterations": 10}
@@ -78,9 +82,7 @@ def _quick(recipe):
     return replace(recipe, generator=replace(recipe.generator, **{k: v for k, v in few.items() if k in known}))
 
 
-@pytest.mark.parametrize(
-    "method", [pytest.param(name, marks=[pytest.mark.slow] * (name == "rap++-polished")) for name in METHODS]
-)
+@pytest.mark.parametrize("method", [pytest.param(name, marks=MARKS.get(name, [])) for name in METHODS])
 def test_constraints_hold_in_every_row_of_every_method(method, tmp_path, monkeypatch):
     monkeypatch.setitem(METHODS, method, _quick(METHODS[method]))
     model = sundog.Synthesizer(

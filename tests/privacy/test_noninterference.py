@@ -24,19 +24,34 @@ GENERATE = ("generate", "released.json", "--method", "independent", "--seed", "7
 COMPLETE = ("schema", "complete", worlds.DATA, "--schema", worlds.SCHEMA, "-o", "full.json")
 
 
-def test_synthesize_where_the_number_of_rows_is_private(tmp_path):
-    (outcome,) = checks.check_noninterference(tmp_path, worlds.any_size(), (*SYNTHESIZE, *BUDGET))
+some_or_all = pytest.mark.parametrize(
+    "chosen", [worlds.few, pytest.param(dict, marks=pytest.mark.long)], ids=["few", "all"]
+)
+
+
+@some_or_all
+def test_synthesize_where_the_number_of_rows_is_private(tmp_path, chosen):
+    (outcome,) = checks.check_noninterference(tmp_path, chosen(worlds.any_size()), (*SYNTHESIZE, *BUDGET))
     assert {"out/released.json", "out/certificate.json", "out/certificate.html"} < set(outcome.files)
 
 
-@pytest.mark.parametrize("options", [("--format", "parquet", "--json"), ("--rows", "17")])
+@pytest.mark.parametrize(
+    "options", [("--format", "parquet", "--json"), pytest.param(("--rows", "17"), marks=pytest.mark.long)]
+)
 def test_other_ways_to_synthesize(tmp_path, options):
     checks.check_noninterference(tmp_path, worlds.few(worlds.any_size()), (*SYNTHESIZE, *BUDGET, *options))
 
 
-def test_extreme_cells_of_every_type(tmp_path):
+@pytest.mark.long
+def test_extreme_cells_of_every_type_in_files(tmp_path):
     checks.check_typed_files(tmp_path)
-    checks.check_typed_databases(tmp_path / "databases")
+
+
+def test_extreme_cells_of_every_type_in_databases(tmp_path):
+    checks.check_typed_databases(tmp_path)
+
+
+def test_every_row_counts_whatever_its_cells(tmp_path):
     checks.check_every_row_counts(tmp_path)
 
 
@@ -49,11 +64,13 @@ def test_units_of_several_rows(tmp_path):
     checks.check_noninterference(tmp_path, worlds.few(worlds.any_size()), (*SYNTHESIZE, *BUDGET, *unit))
 
 
-def test_where_the_number_of_rows_is_public(tmp_path):
+@some_or_all
+def test_where_the_number_of_rows_is_public(tmp_path, chosen):
     replace = ("--epsilon", "1", "--neighbours", "replace")
-    checks.check_noninterference(tmp_path, worlds.same_size(), (*SYNTHESIZE, *replace))
+    checks.check_noninterference(tmp_path, chosen(worlds.same_size()), (*SYNTHESIZE, *replace))
 
 
+@pytest.mark.long
 def test_measure_and_generate_where_the_number_of_rows_is_public(tmp_path):
     replace = ("--rho", "0.1", "--neighbours", "replace")
     checks.check_noninterference(tmp_path, worlds.few(worlds.same_size()), (*MEASURE, *replace), GENERATE)
@@ -89,7 +106,8 @@ def test_failures_say_the_same_too(tmp_path):
 
 
 SLOW = {"privpgd", "gem", "rap++", "rap++-polished"}
-OTHERS = [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in METHODS if name != "independent"]
+MARKS = dict.fromkeys(SLOW, pytest.mark.slow) | {"rap": pytest.mark.long}
+OTHERS = [pytest.param(name, marks=MARKS.get(name, [])) for name in METHODS if name != "independent"]
 
 
 @pytest.mark.parametrize("method", OTHERS)

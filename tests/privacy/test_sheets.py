@@ -53,6 +53,7 @@ def test_an_error_is_a_missing_cell_whatever_its_name(tmp_path, error):
 FAR = '<row r="1048576"><c r="B1048576" t="str"><v>b</v></c></row>'
 
 
+@pytest.mark.long
 def test_a_cell_far_below_adds_one_row(tmp_path):
     check_one_more(tmp_path, FAR, (10, 1))
 

@@ -102,6 +102,7 @@ def test_by_public_values_few_queries_are_measured_at_once_and_huge_workloads_in
     assert Adaptive(rounds=4).settled(PAIRS, rho=1.0).per_round == 3
 
 
+@pytest.mark.long
 def test_users_set_rounds_and_choices_of_rap(tmp_path):
     settings = {"rule.rounds": 2, "rule.per_round": 2, "rows": 20, "descent.steps": 2, "descent.window": 2}
     options = {"rho": 0.5, "dataset": "d", "method": "rap", "ledger": tmp_path / "ledger.db", "seed": 3}

@@ -25,7 +25,7 @@ def one_number(maximum=1.0):
     return Schema.from_json({"fields": [{"name": "x", "type": "number", "constraints": bounds}]})
 
 
-@pytest.mark.parametrize("operator", ["every improvement", "best of population"])
+@pytest.mark.parametrize("operator", ["every improvement", pytest.param("best of population", marks=pytest.mark.long)])
 def test_figure_1_thresholds_around_one_value_are_matched_exactly(operator):
     schema = one_number()
     steps = schema.column("x").steps - 1

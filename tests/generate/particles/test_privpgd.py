@@ -103,6 +103,7 @@ def test_histogram_ranks_and_sorted_ranks_give_the_same_gradient(kind):
         )  # a rank at a jump may fall on either side
 
 
+@pytest.mark.long
 def test_the_two_engines_move_particles_alike():
     _, slices, positions = ready()
     schedule = make_schedule(key_of(1), slices, epochs=2, batch=2, directions=4, particles=20_000, rates=(0.02, 0.01))
@@ -335,6 +336,7 @@ def test_a_penalty_pulls_as_its_strength_says():
     assert none > weak > strong
 
 
+@pytest.mark.long
 def test_the_strength_of_a_penalty_does_not_depend_on_particles_or_batches():
     reference = pull(SMALL, 2)
     assert pull(Particles(particles=12_000, epochs=60, steps=600), 2) == pytest.approx(reference, rel=0.2)

@@ -39,8 +39,12 @@ THRESHOLDS = [
     *AGREEING,
 ]
 RANGES = [query for query in THRESHOLDS if RelaxedProjection().supports(query)]
-CASES = [(TABLES, False), (AGREEING, False), (RANGES, False), (THRESHOLDS, True)]
-IDS = ["tables", "agreeing", "ranges", "thresholds"]
+CASES = [
+    pytest.param(TABLES, False, id="tables"),
+    pytest.param(AGREEING, False, id="agreeing", marks=pytest.mark.long),
+    pytest.param(RANGES, False, id="ranges", marks=pytest.mark.long),
+    pytest.param(THRESHOLDS, True, id="thresholds"),  # with those of the two before
+]
 SHARPNESS = {"cells": 20.0, "ranges": 20.0, "halfspaces": 20.0}
 
 
@@ -56,7 +60,7 @@ def prepared(queries, *, numbers, rows=40):
     return table, targets, Problem(SoftMaker(asked), known, panels_of(asked, targets, known=known))
 
 
-@pytest.mark.parametrize(("queries", "numbers"), CASES, ids=IDS)
+@pytest.mark.parametrize(("queries", "numbers"), CASES)
 def test_the_gradient_agrees_with_finite_differences(queries, numbers):
     table, _, problem = prepared(queries, numbers=numbers)
     pair = (SHARPNESS["cells"], SHARPNESS["halfspaces"])
@@ -74,7 +78,7 @@ def test_the_gradient_agrees_with_finite_differences(queries, numbers):
         )
 
 
-@pytest.mark.parametrize(("queries", "numbers"), CASES, ids=IDS)
+@pytest.mark.parametrize(("queries", "numbers"), CASES)
 def test_the_gradient_by_the_parameters_agrees_with_finite_differences(queries, numbers):
     """Through softmax, sigmoids and quantiles: the slope along directions in which all parameters move at once."""
     table, _, problem = prepared(queries, numbers=numbers)
@@ -111,6 +115,7 @@ def test_tiles_add_up_to_the_weighted_squared_error():
     assert float(losses["cells"]) == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.long
 def test_hard_features_answer_what_rounded_rows_answer():
     """Many copies of each soft row: the answers of the table that comes out tend to the model's."""
     from sundog.generate import AnnealedProjection
@@ -140,6 +145,7 @@ def test_relaxations_are_exact_in_the_limit_of_certain_labels():
         assert np.allclose(generator.answer(state, query), answer(query, rows) / 60, atol=1e-6), query.describe()
 
 
+@pytest.mark.long
 def test_the_loss_of_sharp_sigmoids_is_that_of_the_exact_answers():
     """In the limit of certain labels and steep sigmoids the relaxed loss of every class is the exact one."""
     table, targets, problem = prepared(THRESHOLDS, numbers=True)

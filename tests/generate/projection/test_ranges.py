@@ -50,7 +50,7 @@ def test_many_bounds_cut_a_column_into_few_cells_evenly_by_mass(monkeypatch):
     assert shares[:-1].max() < 0.5
 
 
-@pytest.mark.parametrize("most", [3, 256])
+@pytest.mark.parametrize("most", [3, pytest.param(256, marks=pytest.mark.long)])
 def test_answers_are_those_of_rounded_rows_whether_bounds_are_cells_or_lie_inside_of_them(monkeypatch, most):
     """Also for ranges that were not measured: a bound inside a cell counts the part of it that will be drawn there."""
     monkeypatch.setattr(soft_table, "MOST_CUT", most)
@@ -69,14 +69,17 @@ def test_a_range_is_the_sum_of_the_cells_inside_of_it():
     assert generator.answer(state, on_size(*bounds)) == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize("most", [16, 256])
+@pytest.mark.parametrize("most", [pytest.param(16, marks=pytest.mark.long), 256])
 @pytest.mark.parametrize(
     "generator",
     [
-        RelaxedProjection(rows=200, descent=Descent(steps=200)),
-        GenerativeNetwork(rows=200, widths=(64,), descent=Descent(rate=0.01, steps=300)),
+        pytest.param(RelaxedProjection(rows=200, descent=Descent(steps=200)), id="rap"),
+        pytest.param(
+            GenerativeNetwork(rows=200, widths=(64,), descent=Descent(rate=0.01, steps=300)),
+            id="gem",
+            marks=pytest.mark.long,
+        ),
     ],
-    ids=["rap", "gem"],
 )
 def test_rows_fit_ranges_and_answer_others_better(monkeypatch, generator, most):
     monkeypatch.setattr(soft_table, "MOST_CUT", most)
@@ -90,7 +93,11 @@ def test_rows_fit_ranges_and_answer_others_better(monkeypatch, generator, most):
         assert after < least * before
 
 
-@pytest.mark.parametrize("rounds", [{}, {"rule.threshold_rounds": 2, "rule.thresholds_per_round": 20}])
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "rounds",
+    [{}, pytest.param({"rule.threshold_rounds": 2, "rule.thresholds_per_round": 20}, marks=pytest.mark.long)],
+)
 def test_rap_takes_a_workload_of_ranges(tmp_path, rounds):
     (tmp_path / "asked.toml").write_text('[[queries]]\nkind = "ranges"\ncount = 60\n')
     made = Synthesizer(

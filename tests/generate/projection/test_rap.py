@@ -36,6 +36,7 @@ GENERATORS = [
     (GenerativeNetwork(rows=200, widths=(64,), descent=Descent(rate=0.01, steps=300)), PAIRS),
     (AnnealedProjection(rows=200, descent=SHORT), LABELLED),
 ]
+NAMES = ["softmax", "sparsemax", "gem", "rap++"]
 
 
 def fit_to(generator, queries, *, stddev=1.0):
@@ -57,7 +58,13 @@ def fitted():
     return fit
 
 
-@pytest.mark.parametrize(("generator", "queries"), GENERATORS, ids=["softmax", "sparsemax", "gem", "rap++"])
+@pytest.mark.parametrize(
+    ("generator", "queries"),
+    [
+        pytest.param(*each, id=name, marks=[pytest.mark.long] * (name != "softmax"))  # laws fit the others, too
+        for name, each in zip(NAMES, GENERATORS, strict=True)
+    ],
+)
 def test_measured_answers_are_reproduced_and_the_same_key_gives_the_same_rows(fitted, generator, queries):
     state = fitted(generator, queries)
     start = generator.fit(key_of(5), generator.init(key_of(4), MIXED), released=released(ONE, mixed_rows()))
@@ -72,6 +79,7 @@ def test_measured_answers_are_reproduced_and_the_same_key_gives_the_same_rows(fi
     assert all(np.array_equal(*pair) for pair in zip(rows.codes, again.codes, strict=True))
 
 
+@pytest.mark.long
 def test_missing_values_come_out_as_often_as_they_were_measured(fitted):
     for generator, queries in (GENERATORS[0], GENERATORS[3]):
         rows = generator.sample(key_of(6), fitted(generator, queries), rows=2000)
@@ -80,6 +88,7 @@ def test_missing_values_come_out_as_often_as_they_were_measured(fitted):
         )
 
 
+@pytest.mark.long
 def test_a_number_column_keeps_its_one_way_measurement_spike_and_all(fitted):
     generator, queries = GENERATORS[3]
     rows = generator.sample(key_of(6), fitted(generator, queries), rows=2000)
@@ -88,6 +97,7 @@ def test_a_number_column_keeps_its_one_way_measurement_spike_and_all(fitted):
         assert (rows.column("size") == code).mean() == pytest.approx(share, abs=0.03)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("generator", "queries"), [GENERATORS[0], GENERATORS[3]], ids=["rap", "rap++"])
 def test_errors_fall_as_the_noise_does(fitted, generator, queries):
     found = [
@@ -133,6 +143,7 @@ def test_the_projection_is_the_closest_that_any_table_can_answer():
     assert np.abs(found - asked @ best).max() < 0.005
 
 
+@pytest.mark.long
 def test_rounding_more_often_comes_closer_to_the_soft_rows_and_more_soft_rows_fit_better(fitted):
     """RAP, Figures 5b and 6, in small."""
     generator, queries = GENERATORS[0]
@@ -160,6 +171,7 @@ def prefixes(schema, codes) -> Ranges:
     return Ranges(("x",), np.zeros_like(codes), np.zeros_like(codes), codes + 1)
 
 
+@pytest.mark.long
 def test_the_known_failure_of_sigmoids_and_its_remedy():
     """Private-GSD, Figure 1: all rows at .5, prefixes at .49, .50 and .51, nothing else known.
 
@@ -184,6 +196,7 @@ def test_the_known_failure_of_sigmoids_and_its_remedy():
     assert np.abs(generator.answer(helped, query) - exact).max() < 0.02
 
 
+@pytest.mark.long
 def test_annealing_beats_a_fixed_blunt_and_a_fixed_sharp_sigmoid():
     """RAP++, Figure 1, in small: without one-way measurements, from uniform rows."""
     query = Workload.prefixes(MIXED, count=150, labels=0, numbers=2, seed=2).queries
@@ -199,7 +212,13 @@ def test_annealing_beats_a_fixed_blunt_and_a_fixed_sharp_sigmoid():
     assert annealed < error(20000.0, 20000.0)
 
 
-@pytest.mark.parametrize("place", [0, 2, 3], ids=["rap", "gem", "rap++"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param(0, id="rap"),
+        *(pytest.param(n, id=i, marks=pytest.mark.long) for n, i in ((2, "gem"), (3, "rap++"))),
+    ],
+)
 def test_a_later_round_goes_on_from_the_rows_of_the_last_one_though_a_column_is_cut_otherwise(place):
     """Without any step of descent the rows still answer what the round before taught them."""
     generator, _ = GENERATORS[place]
@@ -243,6 +262,7 @@ def test_the_polish_mends_what_sigmoids_left():
     assert np.abs(generator.answer(after, query) - exact).max() < 0.02
 
 
+@pytest.mark.long
 def test_every_class_is_sharpened_by_its_own_progress(monkeypatch):
     """Thresholds that stall become sharper while ranges that still gain stay blunt, as the paper's sigma per class."""
     seen = []
@@ -269,6 +289,7 @@ def test_every_class_is_sharpened_by_its_own_progress(monkeypatch):
         assert {after / before for before, after in pairwise(steps)} <= {1.0, 2.0}
 
 
+@pytest.mark.long
 def test_a_network_does_not_stay_where_columns_are_independent(monkeypatch):
     """At this rate nearly every network lost in its first steps what tells its rows apart: the loss stayed at 52 instead of 0.5."""
     losses, rates = [], []
