@@ -18,7 +18,7 @@ import postgresql
 
 typer.main.get_command = typer.testing._get_command = functools.cache(typer.main.get_command)
 """The command line is put together once per process, not once per command: a tenth of the time of a small run."""
-pytest_plugins = ("cpu_seconds",)
+pytest_plugins = ("cpu_seconds", "seeded_noise")
 PROFILES = {"short": True, "long": True, "random": False}
 """Of the laws that hypothesis runs, and whether the same examples come every time: `short` has two fifths of the examples."""
 for name, seeded in PROFILES.items():

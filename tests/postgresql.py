@@ -70,18 +70,23 @@ def server():
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def run(url, *statements):
-    """Run statements, each by itself, and keep what they did."""
+@contextmanager
+def connected(url):
+    """A cursor of a connection of its own."""
     from adbc_driver_postgresql import dbapi
 
     with dbapi.connect(url, autocommit=True) as connection, connection.cursor() as cursor:
+        yield cursor
+
+
+def run(url, *statements):
+    """Run statements, each by itself, and keep what they did."""
+    with connected(url) as cursor:
         for statement in statements:
             cursor.execute(statement)
 
 
 def ingest(url, name, table):
     """A table of the server with the rows of an Arrow table, in place of what it held."""
-    from adbc_driver_postgresql import dbapi
-
-    with dbapi.connect(url, autocommit=True) as connection, connection.cursor() as cursor:
+    with connected(url) as cursor:
         cursor.adbc_ingest(name, table, mode="replace")

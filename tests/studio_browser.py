@@ -44,7 +44,7 @@ class Running:
     def end(self, how=signal.SIGINT):
         if self.process.poll() is None:
             self.process.send_signal(how)
-        self.process.communicate(timeout=120)
+        self.process.communicate(timeout=600)
         return self.process.returncode
 
 
@@ -62,7 +62,7 @@ def started(folder, *options, environment=None):
     line = process.stdout.readline()
     found = re.search(r"http://\S+", line)
     if found is None:
-        process.communicate(timeout=120)
+        process.communicate(timeout=600)
         raise RuntimeError(f"the studio did not start: {line}")
     return Running(process, found[0], folder)
 

@@ -52,7 +52,7 @@ def place_of(answer):
     return re.search(r"/t/[0-9a-f]{12}", str(answer.url) + answer.text)[0]
 
 
-def waited(client, address, seconds=120):
+def waited(client, address, seconds=600):
     """The page after its job has ended."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:

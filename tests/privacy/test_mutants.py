@@ -76,7 +76,7 @@ def killed(check, *arguments, **options):
 # --- the noise itself -----------------------------------------------------------------------------------------------
 
 
-def audit(name="a row in an empty table", rho=2.0, runs=1000):
+def audit(name="a row in an empty table", rho=2.0, runs=1500):
     query, pair, unit = PAIRS[name]
     checks.check_audit(query, pair, unit, rho=rho, runs=runs)
 
@@ -121,7 +121,7 @@ def test_a_marginal_without_root_two_is_killed_by_enumeration_ledger_and_audit(m
     monkeypatch.setattr(Marginal, "sensitivity_squared", lambda self, neighbours: Fraction(1))
     killed(checks.check_sensitivity, TWO_WAY)
     killed(checks.check_charges_cover_the_noise, REPLACE)
-    killed(audit, "a row replaced", runs=4000)  # with 1,000 the bound lies within two standard deviations of its limit
+    killed(audit, "a row replaced", runs=4000)
 
 
 def test_chosen_cells_at_the_price_of_one_are_killed_by_enumeration_and_ledger(monkeypatch):

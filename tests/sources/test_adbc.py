@@ -375,11 +375,21 @@ def test_a_table_that_is_let_go_closes_its_connection(postgresql_url):
 
 
 def test_ctrl_c_while_the_server_works(postgresql_url):
+    """Pressed once the server is at work. With one thread the engine reads where Ctrl-C arrives."""
     endless = "SELECT 'x'::text AS a FROM generate_series(1, 1000000000) AS i WHERE i % 7 = 8"
-    pressed = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    working = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'COPY%generate_series%'"
+
+    def press():
+        with postgresql.connected(postgresql_url) as cursor:
+            while not cursor.execute(working).fetchone()[0]:
+                pass
+        os.kill(os.getpid(), signal.SIGINT)
+
+    table, pressed = open_table(postgresql_url, sql=endless), threading.Thread(target=press, daemon=True)
+    table.connection.execute("SET threads = 1")
     pressed.start()
     with pytest.raises(KeyboardInterrupt):
-        codes(postgresql_url, sql=endless)
+        table.read(LABELS)
     pressed.join()
 
 

@@ -20,10 +20,10 @@ def project(tmp_path):
         made.write("project", {"data": str(tmp_path / "nowhere.csv"), "dataset": "visits", "next_run": "0" * 12}),
     )
     for process in jobs._workers.values():
-        process.wait(timeout=60)
+        process.wait(timeout=600)
 
 
-def ended(job, seconds=60):
+def ended(job, seconds=600):
     until = time.monotonic() + seconds
     while job.running and time.monotonic() < until:
         time.sleep(0.05)
