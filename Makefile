@@ -8,7 +8,8 @@ INSTALL := $(if $(shell command -v uv),uv pip install --quiet --python $(BIN)/py
 PYTEST := $(BIN)/python -m pytest
 # One file stays on one worker, so that what a file shares is made once.
 SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
-FAST := not long and not slow and not browser and not spark
+# Each test has its place: make test, test-all (which also has the laws with all their examples), audit, or a target of its own.
+OURS := not slow and not browser and not spark
 
 .DEFAULT_GOAL := demo
 .PHONY: help demo test test-all coverage lint hooks lock news docs dist postgresql r browser test-browser spark test-spark test-matrix audit bench bench-full clean
@@ -32,14 +33,14 @@ demo: .venv/runtime ## A table of clinic visits, a release of it, a report and a
 	@$(BIN)/python examples/demo.py
 
 test: .venv/test ## The tests to run while working: five minutes on two cores
-	$(PYTEST) $(SPREAD) -m "$(FAST)"
+	$(PYTEST) $(SPREAD) -m "$(OURS) and not long"
 
 test-all: .venv/test ## The other tests of a change: longer forms of the same laws, pages with many commands
-	$(PYTEST) $(SPREAD) -m long
+	HYPOTHESIS_PROFILE=long $(PYTEST) $(SPREAD) -m "$(OURS) and (long or hypothesis)"
 
 coverage: .venv/test .venv/coverage ## Which lines of src no test of test and test-all runs: build/coverage/index.html
 	rm -rf build/coverage && mkdir -p build/coverage
-	$(BIN)/coverage run --parallel-mode -m pytest -p no:xdist -m "not slow and not browser and not spark"
+	HYPOTHESIS_PROFILE=long $(BIN)/coverage run --parallel-mode -m pytest -p no:xdist -m "$(OURS)"
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage html --quiet
 	$(BIN)/coverage report --skip-covered
@@ -111,7 +112,7 @@ test-matrix: .venv/runtime ## The tests on Python 3.11 to 3.14, lowest and newes
 # malformed inputs (INPUTS=100 for fewer) and deliberate faults. The latter two go on where they were stopped; FRESH=--fresh starts over.
 INPUTS ?= 10000
 audit: .venv/test .venv/notebooks docs ## Hours: slow tests, 10,000 malformed inputs of every kind, 122 deliberate faults
-	$(PYTEST) $(SPREAD) -m slow
+	HYPOTHESIS_PROFILE=random $(PYTEST) $(SPREAD) -m "not browser and not spark and (slow or hypothesis)"
 	$(BIN)/python tests/fuzz/run.py --inputs $(INPUTS) $(FRESH)
 	$(BIN)/python tests/mutation/run.py $(FRESH)
 
