@@ -15,6 +15,8 @@ from markdown_pages import PAGES, ROOT, blocks, is_slow, run_page
 from option_tables import COMMANDS, GLOBAL, HEAD, PAGE, written
 from sundog.cli.pages import topics
 
+LONG = {"command-line.md", "declare-a-schema.md", "plan.md"}
+"""Pages whose examples take some seconds each."""
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
@@ -71,7 +73,10 @@ def place(world, tmp_path, monkeypatch):
     return folder
 
 
-@pages
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.long] * (page.name in LONG), id=page.name) for page in PAGES],
+)
 def test_examples_run(page, place):
     run_page(page, place)
 

@@ -6,6 +6,8 @@ import pytest
 
 import matrix
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize(
     ("body", "found"),

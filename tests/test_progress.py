@@ -80,7 +80,7 @@ def test_what_is_logged_does_not_depend_on_the_rows(monkeypatch, caplog, tmp_pat
     assert "measuring columns" in logs[0]
 
 
-@pytest.mark.parametrize("method", ["mst", "rap", "privpgd"])
+@pytest.mark.parametrize("method", ["mst", pytest.param("rap", marks=pytest.mark.long), "privpgd"])
 def test_fits_tell_how_far_they_are(method, monkeypatch):
     monkeypatch.setattr(progress, "PAUSE", 0.0)
     made = sundog.Synthesizer(DOCUMENT, epsilon=1.0, delta=1e-9, seed=3, method=method)

@@ -171,7 +171,7 @@ def test_a_release_that_fits_is_one_file(place):
     assert list(tables_in(place / "out")) == ["synthetic.parquet"]
 
 
-@pytest.mark.parametrize("stopped", [0, 2, 5])
+@pytest.mark.parametrize("stopped", [2, *(pytest.param(part, marks=pytest.mark.long) for part in (0, 5))])
 def test_a_release_that_was_stopped_goes_on_where_it_was(place, monkeypatch, stopped):
     assert generate(place, "--rows", "110").code == 0
     whole = tables_in(place / "out")

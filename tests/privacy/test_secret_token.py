@@ -64,7 +64,13 @@ def test_measuring(tmp_path, place):
     checks.check_no_token(run_command(worlds.write(tmp_path, LINES[place]), *MEASURE, inputs=(worlds.DATA,)), 0)
 
 
-@pytest.mark.parametrize("place", ["in every cell of a line", "in an extra column", "in binary rubbish"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "in every cell of a line",
+        *(pytest.param(place, marks=pytest.mark.long) for place in ("in an extra column", "in binary rubbish")),
+    ],
+)
 def test_the_whole_way(tmp_path, place):
     for options in ((), ("--neighbours", "replace", "--json", "--force", "--dataset", "other")):
         outcome = run_command(worlds.write(tmp_path, LINES[place]), *SYNTHESIZE, *options, inputs=(worlds.DATA,))

@@ -40,6 +40,7 @@ def check(ordinary, extreme, schema=SCHEMA, column="label"):
     return beside[len(alone) :]
 
 
+@pytest.mark.long
 def test_arrow_types():
     """Every type at once; every type also as the column that is counted, and that names the unit."""
     for kind in ARROW:
@@ -56,7 +57,10 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] * (name in ("plain.parquet", "old.parquet"))) for name in WRITERS],
+)
 def test_files_of_arrow_types(tmp_path, name):
     write, paths = WRITERS[name], [tmp_path / f"{k} {name}" for k in range(2)]
     kinds = extreme_cells.writable(write, paths[0])

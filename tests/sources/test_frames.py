@@ -61,7 +61,9 @@ ODD_CELLS += [
 ]
 
 
-@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize(
+    "frame", [pytest.param(name, marks=[pytest.mark.long] * (name == "dictionary")) for name in FRAMES]
+)
 @pytest.mark.parametrize("cell", ODD_CELLS, ids=lambda cell: type(cell).__name__)
 def test_an_odd_cell_changes_no_other_cell(frame, cell):
     """Otherwise one row would change the codes of all others, and no sensitivity would hold."""

@@ -135,7 +135,9 @@ def test_an_offset_is_never_proposed_from_a_field_that_may_be_missing_for_one_th
     assert "relativeTo" not in fields["discharged"]
 
 
-@pytest.mark.parametrize("name", ["stay", "age", "month", "total"])
+@pytest.mark.parametrize(
+    "name", ["stay", *(pytest.param(name, marks=pytest.mark.long) for name in ("age", "month", "total"))]
+)
 def test_one_row_that_disagrees_is_enough(tmp_path, name):
     table = stays.table(ROWS, seed=3)
     place = table.column_names.index(name)

@@ -241,13 +241,13 @@ STAGES = {
 @pytest.mark.parametrize(
     ("stage", "how"),
     [
-        ("before the charge", KeyboardInterrupt),
         ("between charge and measurement", KeyboardInterrupt),
-        ("between charge and measurement", SystemExit),
         ("in fitting", SystemExit),
-        ("in sampling", KeyboardInterrupt),
-        ("in writing", SystemExit),
-        ("in the certificate", KeyboardInterrupt),
+        pytest.param("before the charge", KeyboardInterrupt, marks=pytest.mark.long),
+        pytest.param("between charge and measurement", SystemExit, marks=pytest.mark.long),
+        pytest.param("in sampling", KeyboardInterrupt, marks=pytest.mark.long),
+        pytest.param("in writing", SystemExit, marks=pytest.mark.long),
+        pytest.param("in the certificate", KeyboardInterrupt, marks=pytest.mark.long),
     ],
 )
 def test_whenever_a_run_ends_the_page_says_what_is_left(client, data, tmp_path, monkeypatch, *, stage, how):
