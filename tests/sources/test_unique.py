@@ -204,7 +204,9 @@ def test_sqlite_is_not_asked(tmp_path):
         connection.executemany("INSERT INTO homes VALUES (?, 'flat')", [(1,), ("1",)])
     connection.close()
     assert not ensured(str(place))
-    source = open_private(PrivateTables(schema("id").package, {n: (str(place), whole_table(n)) for n in ("homes", "persons")}))
+    source = open_private(
+        PrivateTables(schema("id").package, {n: (str(place), whole_table(n)) for n in ("homes", "persons")})
+    )
     with pytest.raises(UserError, match="table 'homes'"):
         source.check_keys()  # one text, two records
 
