@@ -12,7 +12,7 @@ from sundog.errors import UserError
 from sundog.generate.projection.adam import Descent
 from sundog.methods.recipes import METHODS
 from sundog.postprocess import constraints
-from sundog.postprocess.constraints import enforce, violations
+from sundog.postprocess.constraints import enforce, repaired, violations
 from sundog.random.keys import key_of, split, uniforms
 
 DOCUMENT = {
@@ -171,6 +171,25 @@ def test_without_a_single_row_that_can_be_repaired_one_is_found(monkeypatch):
     monkeypatch.setattr(constraints, "_from_search", lambda *given, **more: frozenset())
     with pytest.raises(UserError, match="What was measured is not lost"):
         enforce(key_of(1), schema, draw=lambda key, rows: drawn.take(np.arange(rows) % 200), rows=200)
+
+
+def test_rows_beside_fixed_columns_get_what_fits_them(monkeypatch):
+    """Two equations with a fixed number have one solution for each of its values, which no other row has."""
+    fields = [{"name": name, "type": "integer", "constraints": {"minimum": 0, "maximum": 10**9, "required": True}} for name in "abc"]
+    rules = [
+        {"kind": "sum", "weights": {"b": 2, "c": 3, "a": -1}, "equals": 1},
+        {"kind": "sum", "weights": {"b": 3, "c": -5}, "equals": 11},
+    ]
+    schema = Schema.from_json({"name": "t", "fields": fields, "constraints": rules})
+    b = 7 + 5 * np.arange(40)
+    a = 2 * b + 3 * ((3 * b - 11) // 5) - 1
+    rows = Rows(schema, (a, np.zeros_like(a), np.zeros_like(a)))
+    made = repaired(key_of(1), rows, fixed=frozenset("a"))
+    np.testing.assert_array_equal(made.column("a"), a)
+    np.testing.assert_array_equal(made.column("b"), b)
+    monkeypatch.setattr(constraints, "_from_search", lambda *given, **more: frozenset())
+    with pytest.raises(UserError, match="What was measured is not lost"):
+        repaired(key_of(1), rows, fixed=frozenset("a"))
 
 
 def test_dependencies_take_the_most_common_value():

@@ -9,7 +9,6 @@ from sundog.private import spending as spendings
 from sundog.private.accountant import Budget, Charge
 from sundog.private.ledger import Ledger
 from sundog.private.spending import Spending
-from sundog.sizes import MOST_ROWS
 
 
 def charge(rho):
@@ -36,7 +35,7 @@ def test_what_the_run_cannot_afford_leaves_no_trace(own_ledger):
     assert spending.remaining_rho == 1.0
 
 
-@pytest.mark.parametrize("rho", [5e-324, 1e-310, 1e-40, 4e-25, 5.6e11, 1e13, 1e308])
+@pytest.mark.parametrize("rho", [5e-324, 1e-310, 1e-40, 4e-19, 5.6e11, 1e13, 1e308])
 def test_a_budget_that_has_no_noise_is_refused_first(own_ledger, rho):
     with pytest.raises(UserError, match=r"budget: found rho .*Nothing was spent"):
         Spending(Budget(rho=rho), "d", ledger=Ledger(own_ledger))
@@ -44,7 +43,7 @@ def test_a_budget_that_has_no_noise_is_refused_first(own_ledger, rho):
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "delta"), [(1e-300, 1e-30), (1e-13, 1e-60), (1e-13, 1e-300), (1e12, 1e-9), (1e300, 0.5)]
+    ("epsilon", "delta"), [(1e-300, 1e-30), (1e-12, 1e-60), (1e-13, 1e-300), (1e12, 1e-9), (1e300, 0.5)]
 )
 @pytest.mark.parametrize("accounting", ["gaussian", "zcdp"])
 def test_the_refusal_says_what_is_allowed(epsilon, delta, accounting):
@@ -54,11 +53,11 @@ def test_the_refusal_says_what_is_allowed(epsilon, delta, accounting):
     assert Spending(Budget(allowed, delta), "d", accounting=accounting).total_rho > 0
 
 
-@pytest.mark.parametrize("rows", [1, 3, 1000, MOST_ROWS])
+@pytest.mark.parametrize("rows", [1, 3, 1000, 2**40])
 def test_what_is_allowed_can_be_noised_in_the_smallest_parts(rows):
     """The least budget, divided as finely as the module says, in the finest units; and the largest, undivided."""
     unit = PrivacyUnit(column="who", rows=rows)
-    least = 0.5 * (rows / MOST_ROWS) ** 2
+    least = 0.5 * (rows / spendings.MOST_NOISE) ** 2
     assert Spending(Budget(rho=least), "d", unit=unit).total_rho == least
     assert noise.gaussian_scale(rows**2 * 2**80, least * 2.0**-120) <= noise.MOST_SCALE
     assert noise.gaussian_scale(1, spendings.MOST_RHO) >= noise.LEAST_SCALE

@@ -5,9 +5,10 @@ exact rationals. A part of the budget may be reserved for a later step: `remaini
 ledger nor the guarantee is affected.
 
 A budget too small or too large for noise is refused before the first charge, so that no step of a run can fail for its scale
-after earlier ones were paid for. With the smallest, a count that takes all of it has a noise of 2^40 rows, and no table has more.
-Steps take at least 2^-60 of a budget, and queries 2^-60 of a step: at most 2^100 rows, in units of 2^-40 of a row or more, is far
-within noise.MOST_SCALE. With the largest, a count that one unit changes by 1 has the least scale.
+after earlier ones were paid for. With the smallest, a count that takes all of it has a noise of MOST_NOISE rows. Steps take at least
+2^-60 of a budget, and queries 2^-60 of a step: at most 2^90 rows, in units of 2^-40 of a row or more, is far within
+noise.MOST_SCALE; and scores of rows that were counted with such noise stay far below 2^62. With the largest, a count that one
+unit changes by 1 has the least scale.
 """
 
 from collections.abc import Sequence
@@ -20,8 +21,9 @@ from sundog.private.account_name import checked_name
 from sundog.private.accountant import Accounting, Budget, Charge, exact_total, round_down, round_up, spent_epsilon
 from sundog.private.ledger import Ledger, Run
 from sundog.released import Guarantee, Payment
-from sundog.sizes import MOST_ROWS
 
+MOST_NOISE = 2**30
+"""Rows: a billion."""
 MOST_RHO = 2.0**39
 """It buys a scale of 2^-20 for a count that one unit changes by 1."""
 
@@ -105,13 +107,13 @@ class Spending:
 def noisable_rho(budget: Budget, unit: PrivacyUnit, *, accounting: Accounting, delta_spent: float = 0.0) -> float:
     """The rho of a budget; refuses, before anything is charged, one that is too small or too large for noise."""
     rho = budget.total_rho(accounting, delta_spent=delta_spent)
-    least = 0.5 * (unit.rows / MOST_ROWS) ** 2
+    least = 0.5 * (unit.rows / MOST_NOISE) ** 2
     if not least <= rho <= MOST_RHO:
         small = rho < least
         end, reason, remedy = (
             (
                 least * 1.01,
-                f"the noise in one count would exceed {MOST_ROWS:.2g} rows, more than any table has",
+                f"the noise in one count would exceed {MOST_NOISE:,} rows",
                 "larger",
             )
             if small

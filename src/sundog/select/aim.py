@@ -30,7 +30,7 @@ from sundog.generate import Generator
 from sundog.queries import Marginal, Query
 from sundog.queries.sensitivity import gaussian_stddev
 from sundog.released import Proposal, Released, Selection
-from sundog.select.base import affordable, estimates, leftover, spent_up
+from sundog.select.base import FORBIDDEN, affordable, estimates, leftover, spent_up
 
 EXPECTED = math.sqrt(2 / math.pi)
 """E|N(0, 1)|."""
@@ -102,7 +102,7 @@ class AIM:
         queries = tuple(query for query, _ in scored)
         unit = released.guarantee.unit
         penalties = [
-            round(weight * EXPECTED * gaussian_stddev(query, measure, unit=unit) * query.size)
+            min(round(weight * EXPECTED * gaussian_stddev(query, measure, unit=unit) * query.size), FORBIDDEN)
             for query, weight in scored
         ]
         selection = Selection(

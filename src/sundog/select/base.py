@@ -10,6 +10,9 @@ from sundog.generate import Generator, SizeLimited
 from sundog.queries import Query
 from sundog.released import Proposal, Released
 
+FORBIDDEN = 1 << 50
+"""A penalty that no error can outweigh: what is measured already, or would be lost in noise."""
+
 
 class SelectionRule(Protocol):
     """Rules propose; the loop hands the proposal to the curator."""

@@ -18,10 +18,7 @@ from sundog.declare import Range, check_declared
 from sundog.generate import Generator
 from sundog.queries import Query
 from sundog.released import Proposal, Released, Score, Selection
-from sundog.select.base import affordable, estimates, leftover, selections, spent_up
-
-FORBIDDEN = 1 << 50
-"""A penalty that no error can outweigh: what is measured already."""
+from sundog.select.base import FORBIDDEN, affordable, estimates, leftover, selections, spent_up
 
 
 @dataclass(frozen=True)
