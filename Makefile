@@ -109,11 +109,14 @@ test-matrix: .venv/runtime ## The tests on Python 3.11 to 3.14, lowest and newes
 	$(BIN)/python tests/matrix.py $(PAIRS)
 
 # The slow tests (also in a control group of one gigabyte, which needs the right to make one, and on a slow disk, which needs strace),
-# malformed inputs (INPUTS=100 for fewer) and deliberate faults. The latter two go on where they were stopped; FRESH=--fresh starts over.
+# malformed inputs (INPUTS=100 for fewer), random linked tables (CASES=100 for fewer) and deliberate faults. Inputs and faults go on
+# where they were stopped; FRESH=--fresh starts over.
 INPUTS ?= 10000
-audit: .venv/test .venv/notebooks docs ## Hours: slow tests, 10,000 malformed inputs of every kind, 122 deliberate faults
+CASES ?= 10000
+audit: .venv/test .venv/notebooks docs ## Hours: slow tests, 10,000 malformed inputs of every kind, as many linked tables, 168 deliberate faults
 	HYPOTHESIS_PROFILE=random $(PYTEST) $(SPREAD) -m "not browser and not spark and (slow or hypothesis)"
 	$(BIN)/python tests/fuzz/run.py --inputs $(INPUTS) $(FRESH)
+	$(BIN)/python tests/privacy/linked_audit.py --cases $(CASES)
 	$(BIN)/python tests/mutation/run.py $(FRESH)
 
 # Both go on where they were stopped; FRESH=--fresh measures everything again.

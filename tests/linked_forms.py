@@ -1,7 +1,8 @@
 """Every kind of source that can hold linked tables: the same cells as files, frames and databases, in a folder."""
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, contextmanager
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from pyarrow import feather, orc, parquet
 import postgresql
 from nasty_keys import text_of
 from sundog.domain.dialect import STANDARD, Dialect
-from sundog.sources import open_tables
+from sundog.sources import batches, duck, frames, open_tables
 from sundog.sources.unique import whole_table
 
 ARROW = {"text": pa.string(), "whole": pa.int64(), "float": pa.float64(), "moment": pa.timestamp("us")}
@@ -152,3 +153,11 @@ def opened(form, folder, tables, *, url=None):
     else:
         given = {name: FORMS[form][1](folder, name, columns) for name, columns in tables.items()}
     return open_tables(given, dialects=dict.fromkeys(tables, DIALECTS.get(form, STANDARD)))
+
+
+@contextmanager
+def one_engine():
+    """Sources that are opened meanwhile share an engine: to start one takes longer than to read a small table."""
+    engine = duck.connect()
+    with mock.patch.object(frames, "connect", engine.cursor), mock.patch.object(batches, "connect", engine.cursor):
+        yield

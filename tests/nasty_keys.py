@@ -33,7 +33,7 @@ MISSING = ((), ("",), ("", "NA", "-1"))
 
 def text_of(cell):
     """The text as which a cell is compared; None where it is missing in itself."""
-    if cell is None or cell != cell:
+    if cell is None or cell != cell:  # NaN and NaT are not equal to themselves
         return None
     if isinstance(cell, np.datetime64):
         return str(cell.astype("datetime64[s]")).replace("T", " ")

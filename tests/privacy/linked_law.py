@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from linked_forms import opened
+from linked_forms import one_engine, opened
 from random_linked import random_cases, schema_of
 from sundog.domain.rows import Rows
 from sundog.domain.unit import PrivacyUnit
@@ -94,7 +94,8 @@ class Slice:
 
 def encoded(pack, form, folder, **options):
     """What one source makes of all rows of a pack: codes, keys as texts, and a hash of each row, by table."""
-    sources = opened(form, folder, pack.columns(pack.databases), **options)
+    with one_engine():
+        sources = opened(form, folder, pack.columns(pack.databases), **options)
     tables = [table for table in pack.schema.package.tables if table.name in sources]
     return {table.name: _encoded(table, sources[table.name]) for table in tables}
 
@@ -145,8 +146,8 @@ def totals(pack, sources):
 
 
 def answers(pack, form, folder, **options):
-    """The totals of every database of a pack, all of them in one source."""
-    return [totals(pack, each) for each in sliced(pack, encoded(pack, form, folder, **options))]
+    """The totals of every database of a pack, all of them in one source; counted as they are asked for."""
+    return (totals(pack, each) for each in sliced(pack, encoded(pack, form, folder, **options)))
 
 
 def alone(pack, form, folder, **options):
@@ -155,23 +156,22 @@ def alone(pack, form, folder, **options):
     for place in places:
         place.mkdir()
     held = zip(places, pack.databases, strict=True)
-    return [totals(pack, opened(form, place, pack.columns([rows]), **options)) for place, rows in held]
+    return (totals(pack, opened(form, place, pack.columns([rows]), **options)) for place, rows in held)
 
 
 def agree(one, other):
-    """Whether two lists of totals are the same, and the same databases refused."""
+    """Whether the totals of databases are the same, and the same databases refused."""
     return all(
         (a is None) == (b is None) and (a is None or np.array_equal(a, b)) for a, b in zip(one, other, strict=True)
     )
 
 
 def broken(pack, found):
-    """What the totals of a pack's databases break: laws and the number of cases that break each."""
-    said = Counter()
+    """The laws that the totals of a pack's databases break, case by case."""
+    found = iter(found)
     for number, case in enumerate(pack.cases):
-        held, seen = pack.databases[4 * number : 4 * number + 4], found[4 * number : 4 * number + 4]
-        said.update(set(_broken(pack, case, held, seen)))
-    return said
+        seen = [next(found) for _ in range(4)]
+        yield from set(_broken(pack, case, pack.databases[4 * number : 4 * number + 4], seen))
 
 
 def _broken(pack, case, held, seen):

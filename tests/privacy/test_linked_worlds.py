@@ -34,13 +34,13 @@ def test_worlds_release_the_same_bytes(tmp_path, carried):
     assert linked_worlds.SECRET.encode() not in outcome.everything
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_worlds_of_which_units_are_replaced(tmp_path):
     replace = (*SYNTHESIZE, "--neighbours", "replace")
     check(tmp_path, linked_worlds.worlds("unit key"), "unit key", replace)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_worlds_measured_and_generated_apart(tmp_path):
     check(tmp_path, linked_worlds.worlds("composite"), "composite", MEASURE, GENERATE)
 
