@@ -175,7 +175,10 @@ def test_without_a_single_row_that_can_be_repaired_one_is_found(monkeypatch):
 
 def test_rows_beside_fixed_columns_get_what_fits_them(monkeypatch):
     """Two equations with a fixed number have one solution for each of its values, which no other row has."""
-    fields = [{"name": name, "type": "integer", "constraints": {"minimum": 0, "maximum": 10**9, "required": True}} for name in "abc"]
+    fields = [
+        {"name": name, "type": "integer", "constraints": {"minimum": 0, "maximum": 10**9, "required": True}}
+        for name in "abc"
+    ]
     rules = [
         {"kind": "sum", "weights": {"b": 2, "c": 3, "a": -1}, "equals": 1},
         {"kind": "sum", "weights": {"b": 3, "c": -5}, "equals": 11},
