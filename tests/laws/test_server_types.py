@@ -84,6 +84,11 @@ def same(url, kind, type_):
     return True
 
 
+def test_an_oid_counts_as_it_streams(postgresql_url):
+    assert all(same(postgresql_url, kind, "oid") for kind in ("whole", "time"))
+
+
+@pytest.mark.long
 def test_every_type_counts_as_every_kind_or_is_refused_first(postgresql_url):
     found = {(type_, kind): same(postgresql_url, kind, type_) for type_ in CELLS for kind in KINDS}
     assert [cell for cell, equal in found.items() if equal is False] == []

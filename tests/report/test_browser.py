@@ -12,7 +12,7 @@ from related_tables import SCHEMA, related
 from sundog.domain.unit import PrivacyUnit
 from sundog.queries import Marginal, answer
 from sundog.released import Guarantee, Measurement, Released
-from sundog.report import report_page
+from sundog.report.page import report_page
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [

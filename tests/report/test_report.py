@@ -14,7 +14,8 @@ from sundog.domain.rows import Rows
 from sundog.private import noise
 from sundog.queries import answer
 from sundog.released import Payment
-from sundog.report import bars, facts, report_page, summary_fragment
+from sundog.report import bars, facts
+from sundog.report.page import report_page, summary_fragment
 
 ROWS = related(2000, 1)
 

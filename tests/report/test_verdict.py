@@ -6,7 +6,8 @@ from noisy_pages import released
 from related_tables import DOCUMENT, SCHEMA, permuted, related
 from sundog.domain import Schema
 from sundog.domain.rows import Rows
-from sundog.report import facts, report_page
+from sundog.report import facts
+from sundog.report.page import report_page
 from sundog.report.verdict import not_modelled, verdict
 
 ROWS = related(4000, 1)

@@ -34,7 +34,7 @@ from sundog.private.ledger import Ledger
 from sundog.random.keys import Key, key_of, split
 from sundog.released import Released
 from sundog.released.per_view import of_view
-from sundog.report import write_explore
+from sundog.report.explore import write_explore
 from sundog.report.answer_table import AnswerTable
 from sundog.report.linked_page import write_linked_report
 from sundog.report.record import Record

@@ -62,7 +62,7 @@ def adjust(
         from sundog.api.recorded import adjusted_remark
         from sundog.api.release import finish_release
         from sundog.api.release_folder import files_of, save_measurements
-        from sundog.report import write_explore
+        from sundog.report.explore import write_explore
 
         signing.check()
         plan, curator, known = _planned(synthetic, measuring, matching, schema=schema, paying=paying, purpose=signing)

@@ -17,7 +17,7 @@ from sundog.domain import Schema
 from sundog.domain.axis import Axis
 from sundog.domain.rows import Rows
 from sundog.private import noise
-from sundog.report import explore_page
+from sundog.report.explore import explore_page
 from sundog.report.explore.columns import EXACT, coded
 from sundog.report.explore.pack import LARGEST, Pack
 

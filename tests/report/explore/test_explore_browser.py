@@ -13,7 +13,7 @@ from sundog.domain import Schema
 from sundog.domain.rows import Rows
 from sundog.estimate.guesses import guessed_answer, misfit_of
 from sundog.estimate.questions import by_axes
-from sundog.report import explore_page
+from sundog.report.explore import explore_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright's Python package")
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

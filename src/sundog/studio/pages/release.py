@@ -126,7 +126,7 @@ def remake(studio: Studio, request: Request, form: FormData) -> Response:
 
 
 def verify(studio: Studio, request: Request, form: FormData) -> Response:
-    """Whether the release is as it was certified; with a public key, whether its owner signed it."""
+    """What can be established of the release, and by what; with a public key, whether its owner signed it."""
     key = str(form.get("key") or "").strip()
     project = project_of(studio, request)
     job, folder = _made(project, request)
