@@ -34,8 +34,8 @@ from sundog.private.ledger import Ledger
 from sundog.random.keys import Key, key_of, split
 from sundog.released import Released
 from sundog.released.per_view import of_view
-from sundog.report.explore import write_explore
 from sundog.report.answer_table import AnswerTable
+from sundog.report.explore import write_explore
 from sundog.report.linked_page import write_linked_report
 from sundog.report.record import Record
 from sundog.report.words import warning_sentences

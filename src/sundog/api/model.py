@@ -45,9 +45,9 @@ from sundog.progress import tell
 from sundog.random.keys import Key, fold_in, key_of, split, uniforms
 from sundog.released import Released
 from sundog.released.amended import amended
+from sundog.report.answer_table import AnswerTable
 from sundog.report.explore import write_explore
 from sundog.report.page import summary_fragment, write_report
-from sundog.report.answer_table import AnswerTable
 from sundog.report.record import Record
 from sundog.report.words import warning_sentences
 
