@@ -93,16 +93,16 @@ def _of_table(package: Package, name: str) -> Iterator[Demand]:
     counts = [rule for rule in package.rules if isinstance(rule, Counted) and rule.table == name]
     rules += [_outside(rule) for rule in counts if rule.most == 0]
     yield Demand(columns, tuple(rules), name)
-    wanted = [(package.table(name).least, ()), *((rule.least, _inside(rule, columns)) for rule in counts)]
-    for least, inside in wanted:
-        if least and inside:
-            yield Demand(columns, (*rules, *inside), name)
+    wanted = [(package.table(name).least, ()), *((rule.least, inside(rule, columns)) for rule in counts)]
+    for least, counted in wanted:
+        if least and counted:
+            yield Demand(columns, (*rules, *counted), name)
         for rule in counts:
             if 0 < rule.most < least:
-                yield Demand(columns, (*rules, *inside, _outside(rule)), name)
+                yield Demand(columns, (*rules, *counted, _outside(rule)), name)
 
 
-def _inside(rule: Counted, columns: Mapping[str, Column]) -> tuple[Impossible, ...]:
+def inside(rule: Counted, columns: Mapping[str, Column]) -> tuple[Impossible, ...]:
     """That a row is counted."""
     return tuple(
         Impossible(rule.name, (column,), (without(((0, columns[column].size),), merged(runs)),))

@@ -15,6 +15,8 @@ from jaxtyping import Bool, Int
 
 from sundog.domain import Column, Numeric, Schema
 from sundog.domain.constraints.kinds import Constraint, Determines, Impossible, Linear, Pairs
+from sundog.domain.constraints.possible import possible_row
+from sundog.domain.contradictions import NONE, inside
 from sundog.domain.linked.package import Package
 from sundog.domain.linked.rules import Across, Counted, named, renamed
 from sundog.domain.linked.structure import above_of
@@ -111,11 +113,14 @@ def _add_above(package: Package, tables: Mapping[str, TableRows], rule: Across, 
 
 
 def _counts(package: Package, tables: Mapping[str, TableRows], name: str, wide: Wide) -> None:
-    """Whether a row satisfies the condition of a count stays as it is."""
+    """Whether a row satisfies the condition of a count stays as it is, unless no row can satisfy it beside the other rules."""
+    columns, own = {each: column for each, (column, _) in wide.columns.items()}, tuple(wide.rules)
     for rule in package.rules:
         if isinstance(rule, Counted) and rule.table == name:
-            status = COUNTED + rule.name
-            wide.columns[status] = _flag(status), _inside(rule, tables[name]).astype(np.int64)
+            status, counted = COUNTED + rule.name, _inside(rule, tables[name])
+            if counted.any() and possible_row(columns, (*own, *inside(rule, columns))) == NONE:
+                counted = np.zeros_like(counted)  # a minimum would have been refused before
+            wide.columns[status] = _flag(status), counted.astype(np.int64)
             wide.rules.append(Impossible(rule.name, (status, *rule.columns), (((0, 1),), *rule.ranges)))
             for column, ranges in zip(rule.columns, rule.ranges, strict=True):
                 others = _others(ranges, wide.columns[column][0].size)
