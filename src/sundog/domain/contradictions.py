@@ -1,7 +1,7 @@
 """Constraints that no row can satisfy are refused before anything is spent, with the few of them that contradict each other.
 
 What is decided is whether one row exists, of a table or, where there are several, of a table beside the records above it. A table
-whose rows cannot exist could only be empty. That a dependency holds across rows is no further demand: equal rows satisfy it.
+whose rows cannot exist could only be empty. That a dependency holds across rows asks nothing more: equal rows satisfy it.
 
 Counts per parent add to this: where the maximum is 0, no row is counted; where there is a minimum, a row must exist that is; and where
 it, or minimumPerParent, is above the maximum of another count, one that this other does not count.
@@ -21,7 +21,7 @@ from sundog.domain.schema import Schema
 from sundog.errors import UserError
 
 NONE = Found(None)
-"""It is proved that there is no row."""
+"""It is proved that no row exists."""
 SHOWN = 8
 
 

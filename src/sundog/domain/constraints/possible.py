@@ -3,9 +3,9 @@
 A search over the codes that each column may still have, as half-open runs. What follows at once is taken away first: an impossible
 combination of which one column is left, a code beside which none is allowed, a sum whose other numbers leave no room. Then a case is split: a number is missing, which
 satisfies every sum, or it is not; a column is inside a combination, or it is not; a code is this one, or another. What is left in the end are sums of whole numbers
-within bounds. These are decided in exact fractions (simplex.py), and split further where a fraction is no whole number.
+within bounds. These are decided in exact fractions (simplex.py), and split further where the solution has a fraction.
 
-The work is bounded; where it does not suffice nothing is claimed.
+The work is bounded. Where it does not suffice, nothing is claimed.
 """
 
 import math
@@ -22,7 +22,7 @@ from sundog.domain.constraints.runs import Runs, holds, length, merged, within, 
 from sundog.domain.constraints.simplex import Sum, TooMuchWork, Work, solution
 
 PASSES = 20
-"""Bounds that follow from each other may creep towards each other one by one; after so many rounds the simplex decides."""
+"""Bounds that follow from each other may creep towards each other one by one; after this many rounds the simplex algorithm decides."""
 WORK = 8_000
 """About a second."""
 

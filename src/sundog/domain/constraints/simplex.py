@@ -2,7 +2,7 @@
 
 Dutertre and de Moura, A Fast Linear-Arithmetic Solver for DPLL(T) (CAV 2006), Section 3: every sum is a variable of its own, bounded
 as the constraint says. All variables but these start at their lower bounds. While a sum is out of its bounds it is brought to the one it
-breaks, by moving a variable that has room; by Bland's rule (always the first) this ends. If none has room, there is no solution: no
+breaks, by moving a variable that has room; by Bland's rule (always the first) this ends. If none has room, a solution does not exist: no
 rounding can be mistaken for a contradiction. Differences have whole numbers as solutions, so cycles of comparisons are decided.
 """
 
