@@ -24,7 +24,8 @@ STATE = ROOT / "build" / "mutation.json"
 ENOUGH = 20.0
 """CPU seconds of tests, as traced, that one fault may take."""
 TESTS = (
-    "private", "privacy/test_linked_keys.py", "privacy/test_linked_laws.py", "privacy/test_survivors.py", "privacy/test_sensitivity.py", "privacy/test_ledger_identity.py", "sources",
+    "private", "privacy/test_linked_keys.py", "privacy/test_linked_laws.py",
+    "privacy/test_survivors.py", "privacy/test_sensitivity.py", "privacy/test_ledger_identity.py", "sources",
     "queries", "laws/test_queries.py", "domain/test_unit.py", "api/test_adjust.py", "api/test_check.py",
     "cli/test_commands.py",
     "cli/test_intake.py", "test_sizes.py", "test_arrays.py", "api/test_verify.py", "laws/test_release_edits.py",
