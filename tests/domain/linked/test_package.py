@@ -176,6 +176,13 @@ def test_only_a_root_of_one_label_is_bare():
         Package.from_json(document)
 
 
+def test_a_root_of_keys_alone_needs_a_table_below_it():
+    """There would be no rows to count, and no table to say in which kind of frame synthetic ones are given."""
+    root = {"name": "homes", "schema": {"primaryKey": "id", "fields": [key("id")]}}
+    with pytest.raises(UserError, match="table 'homes'.*nothing to count"):
+        Package.from_json({"resources": [root]})
+
+
 def test_keys_are_kept_as_they_were_understood():
     document = package()
     resource(document, 1)["schema"]["foreignKeys"][0]["note"] = "secret"

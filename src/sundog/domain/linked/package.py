@@ -87,6 +87,7 @@ class Package:
         rules = read_rules(document.get("constraints", []), tables)
         known = _known(document, tables, resources)
         package = Package(tables, known, name if isinstance(name, str) else None, rules)
+        _check_rows(package)
         _check_sizes(package)
         return package
 
@@ -223,6 +224,15 @@ def _below(table: LinkedTable, parent: LinkedTable, *, link: Link, root: LinkedT
             + (f", which its foreign key does: {key_text(unit_key)!r}." if unit_key else ", in that order.")
         )
     return replace(table, foreign_key=tuple(own[name] for name in parent.key), unit_key=table.unit_key or unit_key)
+
+
+def _check_rows(package: Package) -> None:
+    """A root of keys alone has no rows of its own: they are named by those below it."""
+    if package.root.bare and len(package.tables) == 1:
+        raise UserError(
+            f"table {package.root.name!r}: it has nothing but its key, and no table lies below it, so there is nothing to count; "
+            "give it another field, or a table that refers to it."
+        )
 
 
 def _check_sizes(package: Package) -> None:
