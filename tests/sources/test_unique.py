@@ -48,9 +48,9 @@ def document(fields, own, **more):
     }
 
 
-def ensured(place, *, fields=("id",), sql=None):
-    """Whether a database is taken to keep the key of its homes unique."""
-    package = schema(*fields).package
+def ensured(place, *, fields=("id",), sql=None, missing=()):
+    """Whether a database is taken to keep the key of its homes present and unique."""
+    package = schema(*fields, missingValues=list(missing)).package
     queries = {name: (place, whole_table(name)) for name in ("homes", "persons")}
     if sql is not None:
         queries["homes"] = (place, sql)
@@ -120,6 +120,17 @@ POSTGRESQL = {
     "zoned moments": (False, homes("timestamptz PRIMARY KEY")),
     "padded text": (False, homes("char(5) PRIMARY KEY")),
     "a type of its own": (False, "CREATE DOMAIN word AS text", homes("word PRIMARY KEY")),
+    "a type of its own with a known name": (
+        False,
+        "CREATE DOMAIN keys.text AS float8",
+        "CREATE TABLE homes (id keys.text PRIMARY KEY, type varchar)",
+    ),
+    "not null for new rows alone": (
+        False,
+        homes("integer NOT NULL UNIQUE", ", CONSTRAINT known CHECK (id IS NOT NULL)"),
+        # what PostgreSQL 18 writes for NOT NULL ... NOT VALID
+        "UPDATE pg_constraint SET contype = 'n', convalidated = false WHERE conname = 'known'",
+    ),
     "floats": (False, homes("float8 PRIMARY KEY")),
 }
 """By name: whether the key is kept unique, and the statements that make the tables."""
@@ -147,6 +158,37 @@ def test_keys_of_several_fields_in_postgresql(server):
     postgresql.run(server, made, "CREATE TABLE persons (home_area text, home_id integer, sex text)")
     assert ensured(server, fields=("id", "area"))
     assert not ensured(server, fields=("id", "area"), sql='SELECT * FROM "homes" WHERE true')
+
+
+def test_a_part_of_a_key_that_may_be_null_is_not_ensured(server, tmp_path):
+    """One field of the key is unique, and so is the key; but the other field may be missing in some row."""
+    made = "CREATE TABLE homes (area text, id integer PRIMARY KEY, type text)"
+    persons = "CREATE TABLE persons (home_area text, home_id integer, sex text)"
+    postgresql.run(server, made, persons)
+    assert not ensured(server, fields=("id", "area"))
+    assert not ensured(duckdb_file(tmp_path, made, persons), fields=("id", "area"))
+
+
+MISSING = {
+    "text, and nothing is missing": (True, "text", []),
+    "text, which may be empty": (False, "text", [""]),
+    "text, which may be a word": (False, "text", ["NA"]),
+    "numbers, which are no words": (True, "integer", ["", "NA"]),
+    "numbers, which may be a number": (False, "integer", ["", "-1"]),
+    "UUIDs, which are no words": (True, "uuid", ["", "NA"]),
+    "UUIDs, which may be one": (False, "uuid", ["00000000-0000-0000-0000-000000000000"]),
+}
+"""By name: whether the key is kept present, its type, and its declared missing values."""
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_a_key_that_may_be_a_declared_missing_value_is_not_ensured(name, server, tmp_path):
+    """The database knows nothing of missing values: that a run goes on tells that none is there, which is one bit."""
+    expected, kind, missing = MISSING[name]
+    statements = homes(f"{kind} PRIMARY KEY"), PERSONS.format(kind=kind)
+    postgresql.run(server, *statements)
+    assert ensured(server, missing=missing) is expected
+    assert ensured(duckdb_file(tmp_path, *statements), missing=missing) is expected
 
 
 def test_a_number_of_any_length_names_no_record(server):
@@ -212,10 +254,10 @@ def test_sqlite_is_not_asked(tmp_path):
 
 
 FILLED = (
-    homes("VARCHAR PRIMARY KEY"),
-    PERSONS.format(kind="VARCHAR"),
-    "INSERT INTO homes SELECT 'h' || range, 'flat' FROM range(40)",
-    "INSERT INTO persons SELECT 'h' || range, 'f' FROM range(40)",
+    homes("INTEGER PRIMARY KEY"),
+    PERSONS.format(kind="INTEGER"),
+    "INSERT INTO homes SELECT range, 'flat' FROM range(40)",
+    "INSERT INTO persons SELECT range, 'f' FROM range(40)",
 )
 
 
@@ -245,9 +287,23 @@ def test_the_certificate_says_what_a_server_ensures(tmp_path, server):
     check_certified(tmp_path, server)
 
 
-def test_a_constraint_that_a_declared_missing_value_breaks_is_one_bit(tmp_path):
-    """The database knows nothing of it: the key is refused, and the ledger says so."""
-    made = run(tmp_path, duckdb_file(tmp_path, *FILLED), missingValues=["", "h7"])
+@pytest.mark.parametrize(("missing", "code"), [("7", 2), ("70", 0)])
+def test_a_constraint_that_a_declared_missing_value_could_break_is_one_bit(missing, code, tmp_path):
+    """The database knows nothing of it: the ledger says the same whether the key is refused or not."""
+    made = run(tmp_path, duckdb_file(tmp_path, *FILLED), missingValues=["", missing])
+    assert made.code == code
+    disclosed = [entry for entry in made.ledger if entry["mechanism"] == "disclosed"]
+    assert len(disclosed) == 1
+    assert disclosed[0]["details"] == {"bits": 1}
+    assert "homes" in disclosed[0]["label"]
+    assert made.ledger[0] == disclosed[0]
+
+
+def test_a_key_that_was_wrongly_taken_to_be_ensured_is_one_bit(tmp_path, monkeypatch):
+    """The rows are looked at in any case; a refusal is disclosed, as that of any key."""
+    monkeypatch.setattr("sundog.private.table.ensured_keys", lambda *_: frozenset({"homes"}))
+    statements = homes("INTEGER"), *FILLED[1:], "INSERT INTO homes VALUES (3, 'flat')"
+    made = run(tmp_path, duckdb_file(tmp_path, *statements))
     assert made.code == 2
     assert [entry["mechanism"] for entry in made.ledger] == ["disclosed"]
     assert "homes" in made.ledger[0]["label"]
@@ -264,6 +320,12 @@ UNSAFE = {
         "",
         "other tables inherit from it",
     ),
+    "a type of a known name": (
+        "CASE WHEN t.typnamespace = 'pg_catalog'::regnamespace THEN t.typname END",
+        "t.typname",
+        "a type of its own with a known name",
+    ),
+    "a key that may be null in old rows": ("AND NOT n.convalidated", "AND false", "not null for new rows alone"),
     "some table of this name": (
         "i.indrelid = to_regclass({name})",
         "c.relname = trim({name}, '\"')",
@@ -295,6 +357,22 @@ def test_mutant_unique_keys_of_duckdb_that_may_be_null(tmp_path):
     fault = next(each for each in named() if each.name == "a key of DuckDB that may be null is trusted")
     with fault_in(fault):
         assert ensured(duckdb_file(tmp_path, homes("BIGINT UNIQUE"), PERSONS.format(kind="text")))
+
+
+@pytest.mark.parametrize("kind", ["text", "integer"])
+def test_mutant_declared_missing_values_are_not_looked_at(kind, tmp_path):
+    fault = next(each for each in named() if each.name == "a key of a database that may be a missing value is trusted")
+    with fault_in(fault):
+        place = duckdb_file(tmp_path, homes(f"{kind} PRIMARY KEY"), PERSONS.format(kind=kind))
+        assert ensured(place, missing=["-1"])
+
+
+def test_mutant_a_part_of_a_key_is_enough(tmp_path):
+    made = "CREATE TABLE homes (area text, id integer PRIMARY KEY, type text)"
+    fault = next(each for each in named() if each.name == "a part of a database's key is taken for the whole")
+    with fault_in(fault):
+        place = duckdb_file(tmp_path, made, "CREATE TABLE persons (home_area text, home_id integer, sex text)")
+        assert ensured(place, fields=("id", "area"))
 
 
 @pytest.mark.parametrize("name", ["moments", "padded text", "floats", "a type of its own"])

@@ -297,7 +297,7 @@ def _checked_keys(source: LinkedSource, spending: Spending) -> dict[str, KeyGrou
     _disclose_check(spending, [name for name in names if name not in source.ensured])
     try:
         source.check_keys()
-    except UserError:  # a declared missing value, say, of which the database knows nothing
+    except UserError:  # a key that the database does not keep, whatever its catalogue says
         _disclose_check(spending, [name for name in names if name in source.ensured])
         raise
     return {name: "ensured" if name in source.ensured else "checked" for name in names}

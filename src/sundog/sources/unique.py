@@ -1,8 +1,9 @@
 """Which primary keys a database itself keeps unique: what its catalogue says of a whole table. No row is read.
 
-Only a constraint that is enforced for every row counts (PRIMARY KEY, or UNIQUE on fields that are NOT NULL), over fields of the key,
+Only a constraint that is enforced for every row counts (PRIMARY KEY, or UNIQUE on fields that are NOT NULL), over all fields of the key,
 of types whose different values are different texts. Not a partial index, nor that of a table whose rows include those of tables
-inheriting from it. SQLite is not asked: its columns hold values of any type, so that 1 and '1' may both be there.
+inheriting from it, nor a field that could hold one of its declared missing values: of these the database knows nothing. SQLite is not
+asked: its columns hold values of any type, so that 1 and '1' may both be there.
 """
 
 import json
@@ -10,14 +11,23 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sundog.domain.linked.package import Package
+from sundog.domain.linked.table import LinkedTable
 from sundog.sources.adbc import Database
 from sundog.sources.drivers import POSTGRESQL
 from sundog.sources.duck import DuckTable
 from sundog.sources.encode import INTEGERS, identifier, literal
 
-DISTINCT_TEXTS = (*INTEGERS, "VARCHAR", "UUID", "int2", "int4", "int8", "text", "varchar", "uuid")
+TEXTS = ("VARCHAR", "text", "varchar")
+DISTINCT_TEXTS = (*INTEGERS, "UUID", "int2", "int4", "int8", "uuid", *TEXTS)
 ON_POSTGRESQL = """
-SELECT json_agg(json_build_array(a.attname, t.typname, a.attnotnull))::text AS name
+SELECT json_agg(json_build_array(
+    a.attname,
+    CASE WHEN t.typnamespace = 'pg_catalog'::regnamespace THEN t.typname END,
+    a.attnotnull AND NOT EXISTS (
+        SELECT 1 FROM pg_constraint n
+        WHERE n.conrelid = c.oid AND n.contype = 'n' AND n.conkey = ARRAY[a.attnum] AND NOT n.convalidated
+    )
+))::text AS name
 FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
 JOIN unnest(i.indkey) WITH ORDINALITY k(number, place) ON k.place <= i.indnkeyatts
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.number
@@ -43,26 +53,38 @@ def ensured_keys(package: Package, given: Mapping[str, Any], opened: Mapping[str
     for name in package.named_by_key:
         place = given.get(name)
         if isinstance(place, tuple) and place[1] == whole_table(name) and isinstance(opened[name], DuckTable):
-            key = set(package.table(name).key)
-            found |= {name} if any(fields <= key for fields in _unique(opened[name], name)) else set()
+            kept = _unique(opened[name], name)
+            found |= {name} if any(_is_key(package.table(name), fields) for fields in kept) else set()
     return frozenset(found)
 
 
-def _unique(table: DuckTable, name: str) -> Iterator[set[str]]:
-    """The sets of fields of which no two rows hold the same, and of which none is null."""
+def _is_key(table: LinkedTable, fields: Mapping[str, str]) -> bool:
+    """Whether these fields, given with their types, are its key, of which no part can be a declared missing value."""
+    return fields.keys() == set(table.key) and not any(
+        _could_be(word, kind) for name, kind in fields.items() for word in table.identifier(name).missing_values
+    )
+
+
+def _could_be(word: str, kind: str) -> bool:
+    """Whether a field of this type could hold a word; letters alone are no number and no UUID."""
+    return kind in TEXTS or not (word == "" or word.isalpha())
+
+
+def _unique(table: DuckTable, name: str) -> Iterator[dict[str, str]]:
+    """The types by name of fields of which no two rows hold the same, and of which none is null."""
     if isinstance(table.stream, Database):
         yield from _on_postgresql(table.stream, name) if table.stream.driver is POSTGRESQL else ()
     elif table.feed is None:
         yield from _on_duckdb(table, name)
 
 
-def _on_postgresql(database: Database, name: str) -> Iterator[set[str]]:
+def _on_postgresql(database: Database, name: str) -> Iterator[dict[str, str]]:
     for fields in map(json.loads, database.catalogued(ON_POSTGRESQL.format(name=literal(identifier(name))))):
         if all(kind in DISTINCT_TEXTS and there for _, kind, there in fields):
-            yield {field for field, _, _ in fields}
+            yield {field: kind for field, kind, _ in fields}
 
 
-def _on_duckdb(table: DuckTable, name: str) -> Iterator[set[str]]:
+def _on_duckdb(table: DuckTable, name: str) -> Iterator[dict[str, str]]:
     with table.quiet_failures():
         found = table.connection.execute(ON_DUCKDB.format(name=literal(name))).fetchall()
     there = {field for kind, fields in found if kind in ("NOT NULL", "PRIMARY KEY") for field in fields}
@@ -70,4 +92,4 @@ def _on_duckdb(table: DuckTable, name: str) -> Iterator[set[str]]:
         if kind not in ("PRIMARY KEY", "UNIQUE") or not set(fields) <= there:
             continue
         if all(field in table.raw and table.raw[field].type in DISTINCT_TEXTS for field in fields):
-            yield set(fields)
+            yield {field: table.raw[field].type for field in fields}
