@@ -179,7 +179,7 @@ def test_only_a_root_of_one_label_is_bare():
 def test_a_root_of_keys_alone_needs_a_table_below_it():
     """There would be no rows to count, and no table to say in which kind of frame synthetic ones are given."""
     root = {"name": "homes", "schema": {"primaryKey": "id", "fields": [key("id")]}}
-    with pytest.raises(UserError, match="table 'homes'.*nothing to count"):
+    with pytest.raises(UserError, match=r"table 'homes'.*nothing to count"):
         Package.from_json({"resources": [root]})
 
 
