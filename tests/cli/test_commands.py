@@ -737,7 +737,7 @@ def test_categories_need_a_delta(place):
 # --- tables at the edges --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rows", [0, 1, 2])
+@pytest.mark.parametrize("rows", [0, *(pytest.param(rows, marks=pytest.mark.long) for rows in (1, 2))])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_tables_of_hardly_any_rows(place, rows, neighbours):
     tables.write_csv(place / "data.csv", tables.table(rows))
