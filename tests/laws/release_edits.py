@@ -7,7 +7,7 @@ that are found with a signature or a ledger, and of which a verdict without them
 import csv
 import json
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -180,6 +180,17 @@ def a_model_with_another_seed(forge):
     forge.certify()
 
 
+def a_fitted_model_of_other_measurements(forge):
+    """fitted.npz, and the rows and pages that follow from it, while measurements, method and seed stay."""
+    path = forge.folder / "released.json"
+    own = path.read_text()
+    path.write_text(with_another_value(json.loads(own), forge.random))
+    other = fitted_again(forge.folder)
+    path.write_text(own)
+    forge.changed.append("fitted.npz")
+    remade(forge, state=other.state)
+
+
 def two_files_for_each_other(forge):
     first, second = (forge.folder / name for name in forge.random.permutation(forge.names("drawn", "stated"))[:2])
     held = first.read_bytes()
@@ -230,11 +241,15 @@ def everything_of_another_seed(forge):
 
 def other_measurements(forge):
     """Other noisy values, and everything made of them."""
-    document = json.loads((forge.folder / "released.json").read_text())
-    values = document["measurements"][int(forge.random.integers(len(document["measurements"])))]["values"]
-    values[int(forge.random.integers(len(values)))] += 3
-    (forge.folder / "released.json").write_text(json.dumps(document, ensure_ascii=False) + "\n")
+    path = forge.folder / "released.json"
+    path.write_text(with_another_value(json.loads(path.read_text()), forge.random))
     remade(forge)
+
+
+def with_another_value(document, random):
+    values = document["measurements"][int(random.integers(len(document["measurements"])))]["values"]
+    values[int(random.integers(len(values)))] += 30
+    return json.dumps(document, ensure_ascii=False) + "\n"
 
 
 def a_smaller_epsilon_everywhere(forge):
@@ -286,6 +301,7 @@ FOUND = (
     rows_twice,
     rows_of_another_seed,
     a_model_with_another_seed,
+    a_fitted_model_of_other_measurements,
     two_files_for_each_other,
     a_file_that_nobody_asked_for,
     a_file_that_is_no_longer_named,
@@ -306,8 +322,11 @@ HIDDEN = {
 EDITS = (*FOUND, *HIDDEN)
 
 
-def remade(forge, *, seed=None):
-    """The whole release made again as Sundog makes it, in the same place, with the record that the certificate states."""
+def remade(forge, *, seed=None, state=None):
+    """The whole release made again as Sundog makes it, in the same place, with the record that the certificate states.
+
+    `state`: what the model is taken to be fitted to, in place of what its measurements give.
+    """
     record = {name: forge.document()[name] for name in ("date", "purpose", "approvedBy", "account", "disclosures")}
     recorded, released = read_recorded(forge.folder), Released.load(forge.folder / "released.json")
     if seed is not None:
@@ -316,6 +335,7 @@ def remade(forge, *, seed=None):
     held = json.loads((forge.folder / RECORD).read_text()) if (forge.folder / RECORD).exists() else None
     parts = None if held is None else Parts(*(held[name] for name in ("rows", "part_rows", "seed", "where")))
     model, drawn = fitted_again(forge.folder), recorded.drawn
+    model = model if state is None else replace(model, state=state)
     names = linked_names(released.schema)
     place = Place(forge.folder, drawn.rows, drawn.format, where=drawn.where, linked=names, parts=parts)
     signature = forge.folder / "certificate.sig"
