@@ -100,6 +100,13 @@ def _sqlite(folder, name, columns):
     return str(path), whole_table(name)
 
 
+def _postgresql(url, name, columns):
+    """A server's pages hold rows in an order of their own, so that each is numbered."""
+    table = _arrow(columns)
+    postgresql.ingest(url, name, table.append_column("place", pa.array(range(len(table)))))
+    return url, f'SELECT * FROM "{name}" ORDER BY place'
+
+
 def _plain(cell):
     return cell.item() if isinstance(cell, np.generic) else cell
 
@@ -147,9 +154,7 @@ def holds(form, shape):
 def opened(form, folder, tables, *, url=None):
     """The sources of tables {name: {column: (cells, kind)}} of one kind."""
     if form == "PostgreSQL":
-        for name, columns in tables.items():
-            postgresql.ingest(url, name, _arrow(columns))
-        given = {name: (url, whole_table(name)) for name in tables}
+        given = {name: _postgresql(url, name, columns) for name, columns in tables.items()}
     else:
         given = {name: FORMS[form][1](folder, name, columns) for name, columns in tables.items()}
     return open_tables(given, dialects=dict.fromkeys(tables, DIALECTS.get(form, STANDARD)))
