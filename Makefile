@@ -29,13 +29,18 @@ help: ## This list
 	@$(INSTALL) --editable '.[$*]'
 	@touch $@
 
+# The kernels of a fresh checkout, compiled before any test is timed.
+.venv/kernels: .venv/test
+	@PYTHONPATH=tests $(BIN)/python tests/kernels.py
+	@touch $@
+
 demo: .venv/runtime ## A table of clinic visits, a release of it, a report and a certificate
 	@$(BIN)/python examples/demo.py
 
-test: .venv/test ## The tests to run while working: five minutes on two cores
+test: .venv/kernels ## The tests to run while working: five minutes on two cores
 	$(PYTEST) $(SPREAD) -m "$(OURS) and not long"
 
-test-all: .venv/test ## The other tests of a change: longer forms of the same laws, pages with many commands
+test-all: .venv/kernels ## The other tests of a change: longer forms of the same laws, pages with many commands
 	HYPOTHESIS_PROFILE=long $(PYTEST) $(SPREAD) -m "$(OURS) and (long or hypothesis)"
 
 coverage: .venv/test .venv/coverage ## Which lines of src no test of test and test-all runs: build/coverage/index.html
