@@ -30,8 +30,24 @@ def test_processor_time_counts_and_sleep_does_not(pytester, monkeypatch, mark, f
     pytester.makeini("[pytest]\nmarkers = slow: x\n")
     with monkeypatch.context() as inside:
         inside.setattr(cpu_seconds, "MOST", 0.15)
+        inside.setattr(cpu_seconds, "slowness", lambda: 1.0)
         inside.setattr(cpu_seconds, "found", {})
         pytester.inline_run("-p", "cpu_seconds").assertoutcome(passed=2 - failed, failed=failed)
+
+
+def test_a_slow_moment_is_allowed_for(pytester, monkeypatch):
+    pytester.makepyfile(BUSY.format(mark=""))
+    with monkeypatch.context() as inside:
+        inside.setattr(cpu_seconds, "MOST", 0.15)
+        inside.setattr(cpu_seconds, "slowness", lambda: 10.0)
+        inside.setattr(cpu_seconds, "found", {})
+        pytester.inline_run("-p", "cpu_seconds").assertoutcome(passed=2)
+
+
+def test_slowness_is_at_least_one(monkeypatch):
+    assert cpu_seconds.slowness() >= 1
+    monkeypatch.setattr(cpu_seconds, "USUAL", cpu_seconds.USUAL / 1000)
+    assert cpu_seconds.slowness() > 100
 
 
 examples = {"read": 0}
