@@ -66,7 +66,7 @@ def _is_key(table: LinkedTable, fields: Mapping[str, str]) -> bool:
 
 
 def _could_be(word: str, kind: str) -> bool:
-    """Whether a field of this type could hold a word; letters alone are no number and no UUID."""
+    """Whether a field of this type could hold a word; a word of letters alone is neither a number nor a UUID."""
     return kind in TEXTS or not (word == "" or word.isalpha())
 
 
